@@ -1,0 +1,38 @@
+package dev.blackbox.ledger;
+
+import java.nio.file.Path;
+import java.time.Duration;
+
+/**
+ * Where and how the ledger keeps its files.
+ *
+ * @param directory the state directory; made with mode 0700 if it is not there
+ * @param sync what a commit survives
+ * @param queueMax verbs that may wait for the writer; beyond it callers get 503 at once
+ * @param checkpointBytes journal bytes after which the database is forced and a new segment begins
+ * @param checkpointEvery time after which the same happens, if anything was written
+ * @param readConnections connections for reads
+ */
+public record LedgerConfig(
+    Path directory,
+    Sync sync,
+    int queueMax,
+    long checkpointBytes,
+    Duration checkpointEvery,
+    int readConnections) {
+
+  public static LedgerConfig at(Path directory) {
+    return new LedgerConfig(directory, Sync.POWER, 4096, 8L << 20, Duration.ofSeconds(30), 4);
+  }
+
+  /** What a commit survives. */
+  public enum Sync {
+    /** Forced to the disk before anybody is told: survives a power cut. */
+    POWER,
+    /**
+     * Handed to the operating system before anybody is told: survives the death of our process, not
+     * of the machine.
+     */
+    PROCESS
+  }
+}

@@ -1,0 +1,212 @@
+package dev.blackbox.ledger;
+
+import dev.blackbox.kernel.InstanceId;
+import dev.blackbox.kernel.Problem;
+import dev.blackbox.kernel.SessionId;
+import dev.blackbox.kernel.TurnId;
+import dev.blackbox.turn.SessionSnapshot;
+import dev.blackbox.turn.TurnKey;
+import dev.blackbox.turn.TurnSnapshot;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+
+/** What goes into the ledger's verbs and comes out of them. */
+public final class LedgerFacts {
+
+  private LedgerFacts() {}
+
+  /**
+   * This boot, as it is told to the ledger.
+   *
+   * @param serverVersion of this program
+   * @param pid of this process
+   * @param machineBootId see {@code ProcessIdentity}
+   */
+  public record BootStarting(String serverVersion, long pid, String machineBootId) {}
+
+  /** What recovery settled. */
+  public record Recovered(
+      int turnsInterrupted,
+      int commandsInterrupted,
+      int callsInterrupted,
+      int turnsQueued,
+      long factsApplied) {}
+
+  /**
+   * A binding.
+   *
+   * @param parametersJson the whole registration, secrets removed
+   * @param configHash of {@code configJson}
+   * @param configJson everything that decides how the agent behaves, secrets replaced by their
+   *     hashes
+   * @param viewJson the binding as the HTTP API shows it
+   * @param continues the session to go on with; empty opens a new one
+   */
+  public record Binding(
+      String runtimeId,
+      String backendType,
+      String fingerprint,
+      String parametersJson,
+      String configHash,
+      String configJson,
+      String viewJson,
+      SessionId sessionId,
+      InstanceId instanceId,
+      int proxyPort,
+      Optional<SessionSnapshot.SystemPrompt> systemPrompt,
+      OptionalLong continues) {}
+
+  /** The binding that was made, and the session it serves. */
+  public record Bound(String runtimeId, long sessionKey) {}
+
+  /**
+   * The open binding, as a later boot finds it.
+   *
+   * @param state {@code ready} or {@code error}
+   */
+  public record OpenBinding(
+      Binding binding,
+      long sessionKey,
+      String state,
+      String stateReason,
+      Pause pause,
+      Instant openedAt) {}
+
+  /**
+   * Whether model calls and new turns wait.
+   *
+   * @param reason of the pause; empty when not paused
+   * @param version of the model's weights, if it was ever told
+   */
+  public record Pause(boolean paused, String reason, Optional<String> version) {
+    public static final Pause NONE = new Pause(false, "", Optional.empty());
+  }
+
+  /**
+   * A turn is asked for.
+   *
+   * @param turnId the caller's name for it; empty: the server's one generated id of this session
+   * @param refusal answered if the turn is not known: why nothing new is admitted now (P3: a known
+   *     turn wins over it)
+   * @param committedTurnsMax beyond it {@code too_many_requests}
+   */
+  public record Admit(
+      long sessionKey,
+      Optional<TurnId> turnId,
+      String fingerprint,
+      String requestJson,
+      String metadataJson,
+      Optional<Problem> refusal,
+      int committedTurnsMax) {}
+
+  /** What became of an {@link Admit}. */
+  public sealed interface Admission {
+
+    /** New: recorded as queued. */
+    record Fresh(TurnSnapshot turn) implements Admission {}
+
+    /** Known, with the same request: the stored record, settled or still running. */
+    record Known(TurnSnapshot turn) implements Admission {}
+
+    /** Not admitted; nothing was recorded. */
+    record Refused(Problem problem) implements Admission {}
+  }
+
+  /**
+   * A shell command.
+   *
+   * @param commandId the caller's name for it, if it gave one
+   */
+  public record CommandStart(
+      long sessionKey, Optional<String> commandId, String command, double timeoutSeconds) {}
+
+  /**
+   * How a command ended.
+   *
+   * @param resultJson what the caller is told, exactly
+   */
+  public record CommandEnd(OptionalInt returnCode, boolean timedOut, String resultJson) {}
+
+  /** A process runs. Identity as in the process room. */
+  public record ProcessStart(String kind, long pid, long startTicks, String machineBootId) {}
+
+  /** A process ended. */
+  public record ProcessEnd(long pid, long startTicks, String machineBootId, int exitCode) {}
+
+  /** A process that the ledger does not know to have ended. */
+  public record LeftProcess(
+      long boot, String kind, long pid, long startTicks, String machineBootId) {}
+
+  /** Facts about model calls. */
+  public sealed interface CallFact {}
+
+  /** Fields as in the proxy's {@code CallSink.CallStarted}. */
+  public record CallStarted(
+      String callId,
+      TurnKey turn,
+      int step,
+      String dialect,
+      boolean stream,
+      String model,
+      long requestBytes,
+      Instant arrivedAt)
+      implements CallFact {}
+
+  /** Fields as in the proxy's {@code CallSink.CallEnded}. */
+  public record CallEnded(
+      String callId,
+      int status,
+      String verdict,
+      Optional<Instant> firstByteAt,
+      Instant endedAt,
+      long responseBytes,
+      OptionalLong promptTokens,
+      OptionalLong completionTokens,
+      OptionalLong reasoningTokens,
+      OptionalLong cachedTokens,
+      int toolCalls,
+      Optional<String> finishReason,
+      Optional<String> error)
+      implements CallFact {}
+
+  /** Fields as in the proxy's {@code CallSink.CallRefused}. */
+  public record CallRefused(
+      OptionalLong sessionKey,
+      Optional<TurnId> turnId,
+      String reason,
+      String method,
+      String path,
+      Instant at)
+      implements CallFact {}
+
+  /** A model call as the ledger has it. */
+  public record CallRecord(CallStarted start, Optional<CallEnded> end) {}
+
+  /** One link of the hash chain. */
+  public record Event(
+      long sequence,
+      Instant at,
+      String type,
+      OptionalLong sessionKey,
+      Optional<TurnId> turnId,
+      String headJson,
+      String hash) {}
+
+  /** How many sessions there are in each state. */
+  public record SessionCounts(int active, int desynced, int aborted) {
+    public int total() {
+      return active + desynced + aborted;
+    }
+  }
+
+  /**
+   * What a check of the whole history found.
+   *
+   * @param problems empty if it is whole; each says which sequence number and what is wrong
+   */
+  public record ChainReport(
+      long events, long firstSequence, long lastSequence, String lastHash, List<String> problems) {}
+}

@@ -1,0 +1,71 @@
+package dev.blackbox.proxy;
+
+import dev.blackbox.kernel.TurnId;
+import dev.blackbox.turn.TurnKey;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/** Is told of every model call. Must not block: calls are on the critical path of an agent. */
+public interface CallSink {
+
+  void started(CallStarted call);
+
+  void ended(CallEnded call);
+
+  /** A call that was not passed on. */
+  void refused(CallRefused call);
+
+  /**
+   * A call was accepted and counted.
+   *
+   * @param callId unique for ever
+   * @param step from 0 within the turn
+   * @param dialect {@code chat}
+   */
+  record CallStarted(
+      String callId,
+      TurnKey turn,
+      int step,
+      String dialect,
+      boolean stream,
+      String model,
+      long requestBytes,
+      Instant at) {}
+
+  /**
+   * A call is over.
+   *
+   * @param status HTTP status of the engine's answer; 0 if there was none
+   * @param verdict {@code ok}, {@code upstream_error}, {@code upstream_unreachable}, {@code
+   *     truncated}, {@code timeout}, {@code agent_gone}, {@code context_overflow}, {@code
+   *     rollout_invalidated}, {@code turn_closed} or {@code internal_error}
+   * @param finishReason as the engine gave it
+   * @param toolCalls number of tool calls in the answer
+   */
+  record CallEnded(
+      String callId,
+      TurnKey turn,
+      int status,
+      String verdict,
+      Optional<Instant> firstByteAt,
+      Instant at,
+      long responseBytes,
+      OptionalLong promptTokens,
+      OptionalLong completionTokens,
+      OptionalLong reasoningTokens,
+      OptionalLong cachedTokens,
+      int toolCalls,
+      Optional<String> finishReason,
+      Optional<String> error) {}
+
+  /**
+   * A call was refused.
+   *
+   * @param reason {@code no_turn}, {@code bad_key}, {@code not_bound}, {@code max_steps_exceeded},
+   *     {@code unknown_route}, {@code bad_request}, {@code too_large} or {@code busy}
+   * @param turn the turn that was open, if any
+   */
+  record CallRefused(
+      String reason, String method, String path, Optional<TurnId> turn, Instant at) {}
+}

@@ -1,0 +1,6 @@
+package dev.blackbox.proxy;
+
+/** Placeholder: the proxy helper writes this. */
+final class ProxyOptionsParser {
+  private ProxyOptionsParser() {}
+}

@@ -1,0 +1,6 @@
+package dev.blackbox.upstream;
+
+/** Placeholder: the proxy helper writes this. */
+final class Upstream {
+  private Upstream() {}
+}
