@@ -19,11 +19,9 @@ final class SettingsReader {
   /** Longest part of a refused value that an error repeats, in UTF-16 units. */
   private static final int ECHO_MAX = 200;
 
-  /**
-   * {@code BBS_*} variables that are read by others: the launcher, and the process room's marker.
-   */
+  /** {@code BBS_*} variables that are read by others: the launcher, and the process room. */
   private static final List<String> OTHER_VARIABLES =
-      List.of("BBS_JAVA_HOME", "BBS_JAVA_OPTS", "BBS_AOT", "BBS_PROCESS_MARKER");
+      List.of("BBS_JAVA_HOME", "BBS_JAVA_OPTS", "BBS_AOT", "BBS_PROCESS_MARKER", "BBS_PROCESS_ID");
 
   private final Map<Setting, Given> given = new EnumMap<>(Setting.class);
   private final List<String> problems = new ArrayList<>();

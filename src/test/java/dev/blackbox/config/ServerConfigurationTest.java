@@ -39,39 +39,7 @@ class ServerConfigurationTest {
   @Test
   void everyVariableReachesItsField() throws Exception {
     Path agent = program();
-    Map<String, String> environment =
-        Map.ofEntries(
-            Map.entry("BBS_HOST", "::1"),
-            Map.entry("BBS_PORT", "0"),
-            Map.entry("BBS_RUNTIME_ROOT", "/r"),
-            Map.entry("BBS_STATE_DIR", "/s/../t"),
-            Map.entry("BBS_MAX_SESSIONS", "2"),
-            Map.entry("BBS_MAX_TURNS", "3"),
-            Map.entry("BBS_BACKEND_TIMEOUT", "4.5"),
-            Map.entry("BBS_EXECUTE_CMD_TIMEOUT", "5.5"),
-            Map.entry("BBS_ROUTER_TIMEOUT", "6"),
-            Map.entry("BBS_SHUTDOWN_TIMEOUT", "7"),
-            Map.entry("BBS_HEALTH_CHECK_INTERVAL", "0.8"),
-            Map.entry("BBS_HEALTH_CHECK_TIMEOUT", "9"),
-            Map.entry("BBS_RUNTIME_HEALTH_CHECK_INTERVAL", "1e1"),
-            Map.entry("BBS_RUNTIME_HEALTH_CHECK_RETRIES", "11"),
-            Map.entry("BBS_RUNTIME_HEALTH_CHECK_RETRY_DELAY", "0"),
-            Map.entry("BBS_MAX_BODY_BYTES", "4096"),
-            Map.entry("BBS_HTTP_CONCURRENT_REQUESTS_MAX", "17"),
-            Map.entry("BBS_LEDGER_SYNC", "process"),
-            Map.entry("BBS_LEDGER_QUEUE_MAX", "18"),
-            Map.entry("BBS_LEDGER_CHECKPOINT_BYTES", "4294967296"),
-            Map.entry("BBS_LEDGER_CHECKPOINT_SECONDS", "1.25"),
-            Map.entry("BBS_LEDGER_READ_CONNECTIONS", "19"),
-            Map.entry("BBS_PROXY_PORT", "20"),
-            Map.entry("BBS_PROXY_BODY_BYTES_MAX", "2048"),
-            Map.entry("BBS_PROXY_RESPONSE_BYTES_MAX", "2049"),
-            Map.entry("BBS_PROXY_CONCURRENT_CALLS_MAX", "21"),
-            Map.entry("BBS_PROXY_CONNECT_TIMEOUT", "22"),
-            Map.entry("BBS_PROXY_FIRST_BYTE_TIMEOUT", "23"),
-            Map.entry("BBS_PROXY_IDLE_TIMEOUT", "0.5"),
-            Map.entry("BBS_SCRIPT_AGENT", agent.toString()),
-            Map.entry("BBS_LOG_LEVEL", "debug"));
+    Map<String, String> environment = everyVariable(agent);
     assertThat(environment).hasSameSizeAs(Setting.values());
 
     assertThat(ServerConfiguration.read(environment, Map.of()))
@@ -188,6 +156,41 @@ class ServerConfigurationTest {
             Map.of("BBS_LEDGER_SNYC", "power", "BBS_JAVA_OPTS", "", "HOME", "/"), Map.of());
 
     assertThat(read.unknownVariables()).containsExactly("BBS_LEDGER_SNYC");
+  }
+
+  private static Map<String, String> everyVariable(Path agent) {
+    return Map.ofEntries(
+        Map.entry("BBS_HOST", "::1"),
+        Map.entry("BBS_PORT", "0"),
+        Map.entry("BBS_RUNTIME_ROOT", "/r"),
+        Map.entry("BBS_STATE_DIR", "/s/../t"),
+        Map.entry("BBS_MAX_SESSIONS", "2"),
+        Map.entry("BBS_MAX_TURNS", "3"),
+        Map.entry("BBS_BACKEND_TIMEOUT", "4.5"),
+        Map.entry("BBS_EXECUTE_CMD_TIMEOUT", "5.5"),
+        Map.entry("BBS_ROUTER_TIMEOUT", "6"),
+        Map.entry("BBS_SHUTDOWN_TIMEOUT", "7"),
+        Map.entry("BBS_HEALTH_CHECK_INTERVAL", "0.8"),
+        Map.entry("BBS_HEALTH_CHECK_TIMEOUT", "9"),
+        Map.entry("BBS_RUNTIME_HEALTH_CHECK_INTERVAL", "1e1"),
+        Map.entry("BBS_RUNTIME_HEALTH_CHECK_RETRIES", "11"),
+        Map.entry("BBS_RUNTIME_HEALTH_CHECK_RETRY_DELAY", "0"),
+        Map.entry("BBS_MAX_BODY_BYTES", "4096"),
+        Map.entry("BBS_HTTP_CONCURRENT_REQUESTS_MAX", "17"),
+        Map.entry("BBS_LEDGER_SYNC", "process"),
+        Map.entry("BBS_LEDGER_QUEUE_MAX", "18"),
+        Map.entry("BBS_LEDGER_CHECKPOINT_BYTES", "4294967296"),
+        Map.entry("BBS_LEDGER_CHECKPOINT_SECONDS", "1.25"),
+        Map.entry("BBS_LEDGER_READ_CONNECTIONS", "19"),
+        Map.entry("BBS_PROXY_PORT", "20"),
+        Map.entry("BBS_PROXY_BODY_BYTES_MAX", "2048"),
+        Map.entry("BBS_PROXY_RESPONSE_BYTES_MAX", "2049"),
+        Map.entry("BBS_PROXY_CONCURRENT_CALLS_MAX", "21"),
+        Map.entry("BBS_PROXY_CONNECT_TIMEOUT", "22"),
+        Map.entry("BBS_PROXY_FIRST_BYTE_TIMEOUT", "23"),
+        Map.entry("BBS_PROXY_IDLE_TIMEOUT", "0.5"),
+        Map.entry("BBS_SCRIPT_AGENT", agent.toString()),
+        Map.entry("BBS_LOG_LEVEL", "debug"));
   }
 
   private Path program() throws IOException {
