@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -43,17 +44,17 @@ public final class ServerProcess implements Resource {
    * Starts {@code serve}.
    *
    * @param options such as {@code --port=0}
+   * @param environment variables beside those of this process
    * @param log file that its standard error is appended to
    */
-  public static ServerProcess start(List<String> options, Path log) {
+  public static ServerProcess start(
+      List<String> options, Map<String, String> environment, Path log) {
     List<String> arguments = new ArrayList<>(List.of("serve"));
     arguments.addAll(options);
-    return start(JavaCommand.of(Main.class, arguments), log);
-  }
-
-  static ServerProcess start(JavaCommand command, Path log) {
+    JavaCommand command = JavaCommand.of(Main.class, arguments);
     ProcessBuilder builder = new ProcessBuilder(command.words());
     builder.environment().keySet().removeIf(ServerProcess::isOurs);
+    builder.environment().putAll(environment);
     builder.redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()));
     builder.redirectError(ProcessBuilder.Redirect.appendTo(log.toFile()));
     try {

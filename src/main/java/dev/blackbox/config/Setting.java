@@ -35,8 +35,19 @@ public enum Setting {
   RUNTIME_HEALTH_CHECK_RETRY_DELAY(seconds(0), "Seconds between those looks"),
 
   MAX_BODY_BYTES(whole(1_024, 1L << 30), "Largest request body; beyond it 413"),
-  HTTP_CONCURRENT_REQUESTS_MAX(
-      whole(16, 100_000), "Requests at once, waiting ones included; beyond it 503"),
+  HTTP_BODIES_BYTES_MAX(
+      whole(1_024, 1L << 32), "Bytes of request bodies held at once; beyond it 503"),
+  HTTP_HEADER_BYTES_MAX(
+      whole(1_024, 1 << 20), "Largest request line, and largest block of headers"),
+  HTTP_CONNECTIONS_MAX(
+      whole(16, 100_000), "Open connections; keep it below the limit of open files"),
+  HTTP_REQUESTS_MAX(
+      whole(8, 100_000), "Requests in work at once, waiting ones included; beyond it 503"),
+  HTTP_LONG_POLLS_MAX(whole(4, 100_000), "Of these, polls that wait for a turn; beyond it 503"),
+  HTTP_REQUEST_READ_TIMEOUT(
+      seconds(0.1), "Seconds from the first sign of a request to its last byte"),
+  HTTP_ANSWER_WRITE_TIMEOUT(seconds(0.1), "Seconds for handing one piece of an answer to a client"),
+  HTTP_IDLE_TIMEOUT(seconds(0.1), "Seconds that a connection may be open without a request"),
 
   LEDGER_SYNC(
       choice("power", "process"),

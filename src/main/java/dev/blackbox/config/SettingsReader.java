@@ -35,7 +35,7 @@ final class SettingsReader {
       Map<String, String> environment,
       Map<Setting, String> options) {
     for (Setting setting : Setting.values()) {
-      given.put(setting, new Given(defaults.getOrDefault(setting, ""), "the shipped defaults"));
+      given.put(setting, new Given(defaults.getOrDefault(setting, ""), setting.variable()));
       String variable = environment.get(setting.variable());
       if (variable != null && !variable.isBlank()) {
         given.put(setting, new Given(variable.strip(), setting.variable()));
@@ -57,6 +57,9 @@ final class SettingsReader {
     given.forEach(this::check);
     if (problems.isEmpty()) {
       checkScriptAgent();
+      checkOrder(Setting.MAX_BODY_BYTES, "at most", Setting.HTTP_BODIES_BYTES_MAX);
+      checkOrder(Setting.HTTP_LONG_POLLS_MAX, "below", Setting.HTTP_REQUESTS_MAX);
+      checkOrder(Setting.HTTP_REQUESTS_MAX, "below", Setting.HTTP_CONNECTIONS_MAX);
     }
     if (!problems.isEmpty()) {
       throw new BadSettingsException(problems);
@@ -77,6 +80,15 @@ final class SettingsReader {
     scriptAgent()
         .filter(program -> !Files.isRegularFile(program) || !Files.isExecutable(program))
         .ifPresent(_ -> refuse(Setting.SCRIPT_AGENT, "a program that exists and may be executed"));
+  }
+
+  /** Clients that only wait must leave room for the others. */
+  private void checkOrder(Setting less, String relation, Setting more) {
+    boolean good =
+        relation.equals("below") ? large(less) < large(more) : large(less) <= large(more);
+    if (!good) {
+      refuse(less, relation + " " + value(more).source + ", which is \"" + text(more) + "\"");
+    }
   }
 
   private void refuse(Setting setting, String allowed) {
@@ -106,8 +118,15 @@ final class SettingsReader {
     return new HttpSettings(
         text(Setting.HOST),
         whole(Setting.PORT),
-        whole(Setting.MAX_BODY_BYTES),
-        whole(Setting.HTTP_CONCURRENT_REQUESTS_MAX));
+        large(Setting.MAX_BODY_BYTES),
+        large(Setting.HTTP_BODIES_BYTES_MAX),
+        whole(Setting.HTTP_HEADER_BYTES_MAX),
+        whole(Setting.HTTP_CONNECTIONS_MAX),
+        whole(Setting.HTTP_REQUESTS_MAX),
+        whole(Setting.HTTP_LONG_POLLS_MAX),
+        duration(Setting.HTTP_REQUEST_READ_TIMEOUT),
+        duration(Setting.HTTP_ANSWER_WRITE_TIMEOUT),
+        duration(Setting.HTTP_IDLE_TIMEOUT));
   }
 
   private LedgerConfig ledger() {
@@ -115,7 +134,7 @@ final class SettingsReader {
         path(Setting.STATE_DIR).orElse(directory(Setting.RUNTIME_ROOT).resolve("state")),
         LedgerConfig.Sync.valueOf(constant(Setting.LEDGER_SYNC)),
         whole(Setting.LEDGER_QUEUE_MAX),
-        Long.parseLong(text(Setting.LEDGER_CHECKPOINT_BYTES)),
+        large(Setting.LEDGER_CHECKPOINT_BYTES),
         duration(Setting.LEDGER_CHECKPOINT_SECONDS),
         whole(Setting.LEDGER_READ_CONNECTIONS));
   }
@@ -123,8 +142,8 @@ final class SettingsReader {
   private ProxyConfig proxy() {
     return new ProxyConfig(
         whole(Setting.PROXY_PORT),
-        Long.parseLong(text(Setting.PROXY_BODY_BYTES_MAX)),
-        Long.parseLong(text(Setting.PROXY_RESPONSE_BYTES_MAX)),
+        large(Setting.PROXY_BODY_BYTES_MAX),
+        large(Setting.PROXY_RESPONSE_BYTES_MAX),
         whole(Setting.PROXY_CONCURRENT_CALLS_MAX),
         duration(Setting.PROXY_CONNECT_TIMEOUT),
         duration(Setting.PROXY_FIRST_BYTE_TIMEOUT),
@@ -157,6 +176,10 @@ final class SettingsReader {
 
   private int whole(Setting setting) {
     return Integer.parseInt(text(setting));
+  }
+
+  private long large(Setting setting) {
+    return Long.parseLong(text(setting));
   }
 
   private double seconds(Setting setting) {

@@ -21,6 +21,20 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class ServerConfigurationTest {
 
+  private static final HttpSettings HTTP_DEFAULTS =
+      new HttpSettings(
+          "127.0.0.1",
+          23456,
+          32L << 20,
+          128L << 20,
+          32 << 10,
+          1024,
+          512,
+          384,
+          Duration.ofSeconds(30),
+          Duration.ofSeconds(60),
+          Duration.ofMinutes(5));
+
   @TempDir private Path directory;
 
   @Test
@@ -30,7 +44,7 @@ class ServerConfigurationTest {
     assertThat(read.server()).isEqualTo(ServerSettings.DEFAULTS);
     assertThat(read.ledger()).isEqualTo(LedgerConfig.at(Path.of("/tmp/blackbox_server/state")));
     assertThat(read.proxy()).isEqualTo(ProxyConfig.DEFAULTS);
-    assertThat(read.http()).isEqualTo(new HttpSettings("127.0.0.1", 23456, 32 << 20, 1024));
+    assertThat(read.http()).isEqualTo(HTTP_DEFAULTS);
     assertThat(read.scriptAgent()).isEmpty();
     assertThat(read.logLevel()).isEqualTo(LogLevel.INFO);
     assertThat(read.unknownVariables()).isEmpty();
@@ -46,7 +60,18 @@ class ServerConfigurationTest {
         .isEqualTo(
             new ServerConfiguration(
                 new ServerSettings("::1", 0, "/r", 2, 3, 4.5, 5.5, 6, 7.0, 0.8, 9.0, 10.0, 11, 0.0),
-                new HttpSettings("::1", 0, 4096, 17),
+                new HttpSettings(
+                    "::1",
+                    0,
+                    4096,
+                    4097,
+                    4098,
+                    32,
+                    31,
+                    30,
+                    Duration.ofSeconds(29),
+                    Duration.ofSeconds(28),
+                    Duration.ofSeconds(27)),
                 new LedgerConfig(
                     Path.of("/t"),
                     LedgerConfig.Sync.PROCESS,
@@ -150,6 +175,24 @@ class ServerConfigurationTest {
   }
 
   @Test
+  void boundsThatDependOnEachOtherAreCheckedTogether() {
+    BadSettingsException bad =
+        catchThrowableOfType(
+            BadSettingsException.class,
+            () ->
+                ServerConfiguration.read(
+                    Map.of("BBS_MAX_BODY_BYTES", "200000000", "BBS_HTTP_LONG_POLLS_MAX", "512"),
+                    Map.of()));
+
+    assertThat(bad.problems())
+        .containsExactly(
+            "BBS_MAX_BODY_BYTES is \"200000000\", but must be at most BBS_HTTP_BODIES_BYTES_MAX,"
+                + " which is \"134217728\".",
+            "BBS_HTTP_LONG_POLLS_MAX is \"512\", but must be below BBS_HTTP_REQUESTS_MAX, which is"
+                + " \"512\".");
+  }
+
+  @Test
   void aVariableThatIsNoSettingIsNamed() throws BadSettingsException {
     ServerConfiguration read =
         ServerConfiguration.read(
@@ -176,7 +219,14 @@ class ServerConfigurationTest {
         Map.entry("BBS_RUNTIME_HEALTH_CHECK_RETRIES", "11"),
         Map.entry("BBS_RUNTIME_HEALTH_CHECK_RETRY_DELAY", "0"),
         Map.entry("BBS_MAX_BODY_BYTES", "4096"),
-        Map.entry("BBS_HTTP_CONCURRENT_REQUESTS_MAX", "17"),
+        Map.entry("BBS_HTTP_BODIES_BYTES_MAX", "4097"),
+        Map.entry("BBS_HTTP_HEADER_BYTES_MAX", "4098"),
+        Map.entry("BBS_HTTP_CONNECTIONS_MAX", "32"),
+        Map.entry("BBS_HTTP_REQUESTS_MAX", "31"),
+        Map.entry("BBS_HTTP_LONG_POLLS_MAX", "30"),
+        Map.entry("BBS_HTTP_REQUEST_READ_TIMEOUT", "29"),
+        Map.entry("BBS_HTTP_ANSWER_WRITE_TIMEOUT", "28"),
+        Map.entry("BBS_HTTP_IDLE_TIMEOUT", "27"),
         Map.entry("BBS_LEDGER_SYNC", "process"),
         Map.entry("BBS_LEDGER_QUEUE_MAX", "18"),
         Map.entry("BBS_LEDGER_CHECKPOINT_BYTES", "4294967296"),
