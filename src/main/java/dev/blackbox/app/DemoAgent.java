@@ -48,12 +48,15 @@ record DemoAgent(
             "model_id", "demo-1",
             "model_name", "Demo One",
             "model_limit", Map.of("context", 128_000, "output", 8_192)),
-        List.of(
-            new Engine.Reply.ToolCall(
-                "write", Map.of("filePath", file.toString(), "content", FILE_CONTENT + "\n")),
-            new Engine.Reply.Text(ANSWER)),
+        List.of(writing(file, FILE_CONTENT), new Engine.Reply.Text(ANSWER)),
         List.of(),
         Map.of("OPENCODE_BIN", program.toString()));
+  }
+
+  /** A call of opencode's tool that writes a file. */
+  static Engine.Reply writing(Path file, String content) {
+    return new Engine.Reply.ToolCall(
+        "write", Map.of("filePath", file.toString(), "content", content + "\n"));
   }
 
   /**

@@ -7,6 +7,7 @@ final class Engines {
 
   private Engines() {}
 
+  @SuppressWarnings("DoNotCallSuggester")
   static Engine scripted(int port, List<Engine.Reply> script) {
     throw new ExitException(
         ExitCode.INTERNAL,
