@@ -1,5 +1,6 @@
 package dev.blackbox.app;
 
+import dev.blackbox.wire.Json;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -15,7 +16,7 @@ import java.util.Map;
  * @param description for the reader
  * @param type its {@code blackbox_type}
  * @param options its {@code backend_options}
- * @param script the engine's replies
+ * @param script for the engine, see docs/engine.md
  * @param serverOptions what the server needs to know
  * @param environment what the server needs in its environment
  */
@@ -23,7 +24,7 @@ record DemoAgent(
     String description,
     String type,
     Map<String, Object> options,
-    List<Engine.Reply> script,
+    String script,
     List<String> serverOptions,
     Map<String, String> environment) {
 
@@ -53,10 +54,20 @@ record DemoAgent(
         Map.of("OPENCODE_BIN", program.toString()));
   }
 
-  /** A call of opencode's tool that writes a file. */
-  static Engine.Reply writing(Path file, String content) {
-    return new Engine.Reply.ToolCall(
-        "write", Map.of("filePath", file.toString(), "content", content + "\n"));
+  private static String script(List<Object> steps) {
+    return Json.write(Map.of("otherwise", steps));
+  }
+
+  /** A step in which the model calls opencode's tool for writing files. */
+  private static Map<String, Object> writing(Path file) {
+    return Map.of(
+        "tool_calls",
+        List.of(
+            Map.of(
+                "name",
+                "write",
+                "arguments",
+                Map.of("filePath", file.toString(), "content", FILE_CONTENT + "\n"))));
   }
 
   /**
@@ -84,7 +95,7 @@ record DemoAgent(
         "a shell script that asks the model with curl, " + program,
         "script",
         Map.of(),
-        List.of(new Engine.Reply.Text(ANSWER)),
+        script(List.of(ANSWER)),
         List.of("--script-agent=" + program),
         Map.of());
   }

@@ -1,10 +1,11 @@
 package dev.blackbox.app;
 
 import dev.blackbox.config.LogLevel;
+import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
@@ -20,6 +21,7 @@ import picocli.CommandLine.Model.CommandSpec;
 final class EngineCommand implements Callable<Integer> {
 
   private static final Duration END_LIMIT = Duration.ofSeconds(10);
+  private static final String DEFAULT_SCRIPT = "{\"otherwise\": [\"Done.\"]}";
 
   @CommandLine.Spec private CommandSpec spec;
 
@@ -31,16 +33,9 @@ final class EngineCommand implements Callable<Integer> {
   private int port;
 
   @CommandLine.Option(
-      names = "--answer",
-      paramLabel = "TEXT",
-      defaultValue = "Done.",
-      description = "What it answers to every call; default: ${DEFAULT-VALUE}")
-  private String answer = "";
-
-  @CommandLine.Option(
-      names = "--write",
+      names = "--script",
       paramLabel = "FILE",
-      description = "Before that, let the agent write this file with its tool \"write\".")
+      description = "What it says, see docs/engine.md; without it, it says \"Done.\"")
   private @Nullable Path file;
 
   @Override
@@ -48,9 +43,10 @@ final class EngineCommand implements Callable<Integer> {
     Logging.start(LogLevel.INFO);
     Shutdown shutdown = new Shutdown(END_LIMIT, System.err);
     StopSignals.handle(shutdown::signalled);
+    String script = script();
     StartFailures.checkAddress("127.0.0.1", port);
     PrintWriter out = spec.commandLine().getOut();
-    try (Engine engine = Engines.scripted(port, script())) {
+    try (Engine engine = start(script)) {
       out.println("Scripted engine ready at http://127.0.0.1:" + engine.port() + "/v1");
       out.flush();
       shutdown.await();
@@ -58,10 +54,22 @@ final class EngineCommand implements Callable<Integer> {
     return ExitCode.OK.number();
   }
 
-  private List<Engine.Reply> script() {
-    Engine.Reply text = new Engine.Reply.Text(answer);
-    return file == null
-        ? List.of(text)
-        : List.of(DemoAgent.writing(file.toAbsolutePath(), DemoAgent.FILE_CONTENT), text);
+  private Engine start(String script) {
+    try {
+      return Engines.scripted(port, script);
+    } catch (IllegalArgumentException malformed) {
+      throw new ExitException(ExitCode.USAGE, String.valueOf(malformed.getMessage()), malformed);
+    }
+  }
+
+  private String script() {
+    if (file == null) {
+      return DEFAULT_SCRIPT;
+    }
+    try {
+      return Files.readString(file);
+    } catch (IOException unreadable) {
+      throw new ExitException(ExitCode.USAGE, "--script cannot be read: " + unreadable, unreadable);
+    }
   }
 }

@@ -1,16 +1,14 @@
 package dev.blackbox.app;
 
-import java.util.List;
-
 /** Where {@link Engine} meets the scripted engine. */
 final class Engines {
 
   private Engines() {}
 
   @SuppressWarnings("DoNotCallSuggester")
-  static Engine scripted(int port, List<Engine.Reply> script) {
+  static Engine scripted(int port, String script) {
     throw new ExitException(
         ExitCode.INTERNAL,
-        "this build has no scripted engine (port " + port + ", " + script.size() + " replies)");
+        "this build has no scripted engine (port " + port + ", script of " + script.length() + ")");
   }
 }
