@@ -49,7 +49,7 @@ record DemoAgent(
             "model_id", "demo-1",
             "model_name", "Demo One",
             "model_limit", Map.of("context", 128_000, "output", 8_192)),
-        List.of(writing(file, FILE_CONTENT), new Engine.Reply.Text(ANSWER)),
+        script(List.of(writing(file), ANSWER)),
         List.of(),
         Map.of("OPENCODE_BIN", program.toString()));
   }
