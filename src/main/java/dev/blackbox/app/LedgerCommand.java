@@ -4,10 +4,13 @@ import dev.blackbox.config.LogLevel;
 import dev.blackbox.ledger.LedgerConfig;
 import dev.blackbox.ledger.LedgerFacts;
 import dev.blackbox.ledger.LedgerReads;
+import dev.blackbox.wire.Json;
 import dev.blackbox.wire.Timestamps;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.util.List;
+import java.util.Map;
+import java.util.StringJoiner;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -20,6 +23,9 @@ import picocli.CommandLine.Model.CommandSpec;
     mixinStandardHelpOptions = true,
     versionProvider = Commands.Root.class)
 final class LedgerCommand implements Callable<Integer> {
+
+  /** Longest value that the timeline shows whole, in UTF-16 units. */
+  private static final int VALUE_MAX = 80;
 
   @CommandLine.Spec private CommandSpec spec;
 
@@ -104,14 +110,31 @@ final class LedgerCommand implements Callable<Integer> {
   }
 
   private static String line(LedgerFacts.Event event) {
-    return "%6d  %s  %-18s %s %s"
+    return "%6d  %s  %-21s %s"
         .formatted(
-            event.sequence(),
-            Timestamps.iso(event.at()),
-            event.type(),
-            event.turnId().map(turn -> "turn " + turn + " ").orElse(""),
-            event.headJson())
+            event.sequence(), Timestamps.iso(event.at()), event.type(), details(event.headJson()))
         .stripTrailing();
+  }
+
+  /** The fields of a head as {@code name=value}; of a body that it only names, the length. */
+  private static String details(String headJson) {
+    StringJoiner details = new StringJoiner(" ");
+    Json.object(headJson)
+        .forEach(
+            (name, value) -> {
+              if (value != null && !name.equals("type") && !name.equals("at")) {
+                details.add(name + "=" + shown(value));
+              }
+            });
+    return details.toString();
+  }
+
+  private static String shown(Object value) {
+    if (value instanceof Map<?, ?> body && body.containsKey("sha256")) {
+      return "(" + body.get("length") + " bytes)";
+    }
+    String text = value instanceof String string ? string : Json.write(value);
+    return text.length() <= VALUE_MAX ? text : text.substring(0, VALUE_MAX) + "…";
   }
 
   private static LedgerInspection opened(CommandSpec spec) {

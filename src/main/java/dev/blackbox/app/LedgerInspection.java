@@ -8,7 +8,10 @@ import dev.blackbox.ledger.LedgerReads;
 import dev.blackbox.ledger.LedgerRefusedException;
 import java.time.InstantSource;
 
-/** A ledger that is only read, by a command and not by a server. */
+/**
+ * A ledger that is only read, by a command and not by a server. Opening it applies the journal's
+ * tail, as any opening does, and is recorded as a boot, marked as what it is.
+ */
 final class LedgerInspection implements Resource {
 
   private final Ledger ledger;
@@ -23,7 +26,8 @@ final class LedgerInspection implements Resource {
       return new LedgerInspection(
           Ledger.open(
               config,
-              new LedgerFacts.BootStarting(Version.number(), ProcessHandle.current().pid(), ""),
+              new LedgerFacts.BootStarting(
+                  Version.number() + " (ledger command)", ProcessHandle.current().pid(), ""),
               InstantSource.system()));
     } catch (LedgerRefusedException refused) {
       throw StartFailures.of(refused);
