@@ -16,27 +16,38 @@ final class BenchAgent {
    * ones at once; anything else is answered without a call. curl does not send what follows a '#',
    * but counts it up.
    */
-  static final String SCRIPT =
+  private static final String SCRIPT =
       """
       #!/bin/sh
       set -eu
       read -r kind count || true
-      url="$BBS_MODEL_BASE/chat/completions"
-      case $kind in
-        plain)
-          curl -sS -o /dev/null -w '%%{time_total}\\n' -H "Authorization: Bearer $BBS_MODEL_KEY" \\
-            -H 'Content-Type: application/json' -d '%s' "$url#[1-$count]" >"$BENCH_TIMES" ;;
-        stream)
-          curl -sS -Z --parallel-max "$count" -N -o /dev/null -H "Authorization: Bearer $BBS_MODEL_KEY" \\
-            -H 'Content-Type: application/json' -d '%s' "$url#[1-$count]" ;;
+      ask() {
+        printf 'header = "Authorization: Bearer %s"\n' "$OPENAI_API_KEY" |
+          curl -sSf -K - -o /dev/null -H 'Content-Type: application/json' "$@" \
+            "$OPENAI_BASE_URL/chat/completions#[1-$count]"
+      }
+      case ${kind:-} in
+        plain) ask -w '%{time_total}\n' -d '@PLAIN@' >'@TIMES@' ;;
+        stream) ask -N -Z --parallel-max "$count" -d '@STREAM@' ;;
       esac
       echo done
-      """
-          .formatted(
-              BODY,
-              BODY.replace("plain", "stream").replace("{\"model\"", "{\"stream\":true,\"model\""));
+      """;
 
   private BenchAgent() {}
+
+  /**
+   * The program.
+   *
+   * @param times file for the times of plain calls, a line of seconds each
+   */
+  static String script(Path times) {
+    String stream =
+        BODY.replace("plain", "stream").replace("{\"model\"", "{\"stream\":true,\"model\"");
+    return SCRIPT
+        .replace("@PLAIN@", BODY)
+        .replace("@STREAM@", stream)
+        .replace("@TIMES@", times.toString());
+  }
 
   /** The same plain calls, straight to the engine. */
   static void plainCalls(int port, int count, Path times) throws Exception {

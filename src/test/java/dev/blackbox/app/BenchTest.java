@@ -51,7 +51,9 @@ class BenchTest {
 
   @BeforeEach
   void writeAgent() throws IOException {
-    Path agent = Files.writeString(directory.resolve("agent.sh"), BenchAgent.SCRIPT);
+    Path agent =
+        Files.writeString(
+            directory.resolve("agent.sh"), BenchAgent.script(directory.resolve("times")));
     assertThat(agent.toFile().setExecutable(true)).isTrue();
   }
 
@@ -207,7 +209,7 @@ class BenchTest {
                 "--max-turns=100000",
                 "--runtime-root=" + directory.resolve("runtime"),
                 "--script-agent=" + directory.resolve("agent.sh")),
-            Map.of("BENCH_TIMES", directory.resolve("times").toString()),
+            Map.of(),
             directory.resolve("server.log")));
   }
 
