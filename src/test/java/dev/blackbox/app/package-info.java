@@ -1,0 +1,2 @@
+/** Tests of the program: its commands, its launcher, how it ends. */
+package dev.blackbox.app;

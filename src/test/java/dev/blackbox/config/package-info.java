@@ -1,0 +1,2 @@
+/** Tests of the settings. */
+package dev.blackbox.config;
