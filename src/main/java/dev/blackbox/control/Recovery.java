@@ -4,6 +4,7 @@ import dev.blackbox.ledger.Ledger;
 import dev.blackbox.ledger.LedgerFacts;
 import dev.blackbox.process.ProcessIdentity;
 import dev.blackbox.process.Processes;
+import dev.blackbox.process.ReapReport;
 import java.time.Duration;
 import java.util.List;
 
@@ -25,10 +26,10 @@ final class Recovery {
    *
    * @throws IllegalStateException if a process cannot be ended: to go on would break P7
    */
-  static Report run(Ledger ledger, Processes processes) {
+  static Report run(Ledger ledger) {
     List<LedgerFacts.LeftProcess> left = ledger.reads().leftProcesses();
-    Processes.ReapReport reaped =
-        processes.reap(left.stream().map(Recovery::identity).toList(), REAP_WITHIN);
+    ReapReport reaped =
+        Processes.reap(left.stream().map(Recovery::identity).toList(), ledger.id(), REAP_WITHIN);
     if (!reaped.survivors().isEmpty()) {
       throw new IllegalStateException(
           "processes of an earlier boot could not be ended: "

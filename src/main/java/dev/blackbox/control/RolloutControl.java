@@ -81,7 +81,7 @@ public final class RolloutControl implements Rollout, Resource {
     proxy = parts.proxy();
     config = parts.config();
     backendNames = List.copyOf(parts.backendNames());
-    recovered = Recovery.run(ledger, parts.processes());
+    recovered = Recovery.run(ledger);
     pauses = new PauseControl(ledger, proxy, pauseClock, config.controlCallWithin());
     WorkspaceLock workspace = new WorkspaceLock();
     binder =
