@@ -74,7 +74,7 @@ final class Body {
       faults.add(
           "json_invalid",
           List.of("body", malformed.byteOffset()),
-          "JSON decode error: " + reason,
+          "JSON decode error",
           Map.of(),
           Map.of("error", reason));
       return null;

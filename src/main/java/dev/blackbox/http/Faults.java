@@ -66,9 +66,15 @@ final class Faults {
 
   private String summary() {
     Map<String, @Nullable Object> first = errors.getFirst();
-    String more =
-        errors.size() + dropped == 1 ? "" : " (and " + (errors.size() + dropped - 1) + " more)";
-    return "Request validation failed. " + place(first.get("loc")) + ": " + first.get("msg") + more;
+    int others = errors.size() + dropped - 1;
+    return "Request validation failed. "
+        + place(first.get("loc"))
+        + ": "
+        + first.get("msg")
+        + (first.get("ctx") instanceof Map<?, ?> context && context.containsKey("error")
+            ? " (" + context.get("error") + ")"
+            : "")
+        + (others == 0 ? "" : " (and " + others + " more)");
   }
 
   private static String place(@Nullable Object loc) {
@@ -87,8 +93,8 @@ final class Faults {
   private static @Nullable Object echo(@Nullable Object input) {
     return switch (input) {
       case String text -> shortened(text);
-      case Map<?, ?> _ -> "<object>";
-      case List<?> _ -> "<array>";
+      case Map<?, ?> object when !object.isEmpty() -> "<object>";
+      case List<?> list when !list.isEmpty() -> "<array>";
       case Double number when number.isNaN() || number.isInfinite() -> number.toString();
       case null, default -> input;
     };

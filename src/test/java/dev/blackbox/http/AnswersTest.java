@@ -1,6 +1,7 @@
 package dev.blackbox.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.entry;
 
 import dev.blackbox.control.Rollout;
@@ -11,12 +12,15 @@ import dev.blackbox.turn.SessionState;
 import dev.blackbox.turn.TurnError;
 import dev.blackbox.turn.TurnOutcome;
 import dev.blackbox.turn.Work;
+import java.io.EOFException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -174,7 +178,7 @@ class AnswersTest {
     try (RawClient waiting = fixture.connect()) {
       byte[] body = SYNC.getBytes(StandardCharsets.UTF_8);
       waiting.send(DoorFixture.head("POST", MESSAGES, "application/json", body.length)).send(body);
-      await("await");
+      await().until(() -> fixture.rollout.calls.contains("await"));
       assertThat(fixture.post(MESSAGES, ASYNC).status()).isEqualTo(202);
       TurnOutcome cancelled =
           new TurnOutcome.Cancelled(
@@ -369,22 +373,51 @@ class AnswersTest {
   }
 
   @Test
-  void aBugSaysNothingOfItself() throws IOException {
-    fixture.rollout.failure = Optional.of(new IllegalStateException("s3cret"));
-    for (String path : List.of("/v1/status", "/v1/sessions/sess-1")) {
-      RawClient.Reply reply = fixture.get(path);
-      assertThat(reply.status()).isEqualTo(500);
-      assertThat(reply.at("error")).isEqualTo("internal_error");
-      assertThat(reply.body()).doesNotContain("s3cret", "IllegalState");
-      assertThat(String.valueOf(reply.at("message")))
-          .contains(String.valueOf(reply.headers().get("x-request-id")));
+  void aBugSaysNothingOfItselfAndIsLogged() throws IOException {
+    try (LogCapture log = new LogCapture(Dispatcher.class)) {
+      fixture.rollout.failure = Optional.of(new IllegalStateException("s3cret"));
+      for (String path : List.of("/v1/status", "/v1/sessions/sess-1?include_turns=1")) {
+        RawClient.Reply reply = fixture.get(path);
+        assertThat(reply.status()).isEqualTo(500);
+        assertThat(reply.at("error")).isEqualTo("internal_error");
+        assertThat(reply.body()).doesNotContain("s3cret", "IllegalState");
+        String requestId = String.valueOf(reply.headers().get("x-request-id"));
+        assertThat(String.valueOf(reply.at("message"))).contains(requestId);
+        assertThat(log.lines().getLast()).startsWith("SEVERE " + requestId + " GET /v1/s");
+      }
+      assertThat(log.lines()).hasSize(2);
     }
   }
 
-  private void await(String call) {
-    org.awaitility.Awaitility.await()
-        .atMost(Duration.ofSeconds(10))
-        .until(() -> fixture.rollout.calls.contains(call));
+  @Test
+  void anAnswerThatFailsBeforeItIsSentBecomesAnErrorAndLaterIsBrokenOff() throws IOException {
+    fixture.rollout.failsAfterTurns = Optional.of(new IllegalStateException("s3cret"));
+    try (LogCapture log = new LogCapture(Dispatcher.class)) {
+      assertThat(fixture.get("/v1/sessions/sess-1?include_turns=1").status()).isEqualTo(500);
+      fixture.rollout.manyTurns = 1000;
+      try (RawClient client = fixture.connect()) {
+        client.send("GET /v1/sessions/sess-1?include_turns=1 HTTP/1.1\r\nHost: t\r\n\r\n");
+        assertThatThrownBy(client::reply).isInstanceOf(EOFException.class);
+      }
+      assertThat(log.lines()).hasSize(2);
+    }
+  }
+
+  @Test
+  void aRequestLeavesNoLineInTheLogAndNoBodyEvenInItsDebugLine() throws IOException {
+    try (LogCapture log = new LogCapture(Dispatcher.class)) {
+      fixture.post(MESSAGES + "?token=s3cret", SYNC.replace("hi", "s3cret"));
+      fixture.post(MESSAGES, "{\"s3cret\":");
+      assertThat(log.lines()).isEmpty();
+      log.everything();
+      fixture.post(MESSAGES + "?token=s3cret", SYNC.replace("hi", "s3cret"));
+      await().until(() -> log.lines().size() == 1);
+      assertThat(log.lines().getFirst()).contains(" POST " + MESSAGES + " 200 in ");
+    }
+  }
+
+  private static ConditionFactory await() {
+    return Awaitility.await().atMost(Duration.ofSeconds(10));
   }
 
   private static String withoutId(RawClient.Reply reply) {

@@ -61,6 +61,9 @@ final class FakeRollout implements Rollout {
   /** Stands in for the turns above if set: how many committed turns the session has. */
   volatile int manyTurns;
 
+  /** Thrown after the last turn was told, if set. */
+  volatile Optional<RuntimeException> failsAfterTurns = Optional.empty();
+
   /** Open until somebody stops listening to {@link #forEachTurn}. */
   final CountDownLatch brokenOff = new CountDownLatch(1);
 
@@ -274,6 +277,9 @@ final class FakeRollout implements Rollout {
     called("forEachTurn", sessionKey);
     try {
       tellTurns(reader);
+      if (failsAfterTurns.isPresent()) {
+        throw failsAfterTurns.get();
+      }
     } catch (RuntimeException stopped) {
       brokenOff.countDown();
       throw stopped;
