@@ -31,6 +31,9 @@ public interface Ledger extends Resource {
     return H2Ledger.open(config, boot, clock);
   }
 
+  /** True once {@link #close} began: nothing can be recorded any more. */
+  boolean isClosed();
+
   /** Number of this boot, from 1. */
   long boot();
 

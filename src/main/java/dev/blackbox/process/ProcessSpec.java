@@ -7,7 +7,8 @@ import java.util.Optional;
 
 /**
  * A process to start. It gets a session and group of its own, exactly this environment (plus the
- * marker that recovery looks for), and an empty standard input unless {@code input} is given.
+ * two variables of {@link Processes} that recovery looks for), and an empty standard input unless
+ * {@code input} is given.
  *
  * @param kind what it is for, for example {@code agent} or {@code command}; recorded, at most 32
  *     characters

@@ -1,0 +1,42 @@
+package dev.blackbox.control;
+
+import java.time.Duration;
+
+/**
+ * Bounds of the control room.
+ *
+ * @param settings what the HTTP API reports, and a registration may override in part
+ * @param stopWithin how long to try to end a turn before its session is desynced
+ * @param drainWithin how long a turn that has answered waits for model calls that are still in
+ *     flight
+ * @param controlCallWithin limit of a pause or resume call to the engine that names none itself
+ * @param settleRetryEvery pause between two tries to record a result while the ledger is down
+ * @param commandOutputBytesMax kept of each output stream of a command
+ * @param commandsWaitingMax commands that may wait for the workspace; beyond it 503
+ * @param systemPromptBytesMax largest system prompt file
+ * @param failedRuntimesKept runtime directories of failed registrations that are kept for a look
+ */
+public record ControlConfig(
+    ServerSettings settings,
+    Duration stopWithin,
+    Duration drainWithin,
+    Duration controlCallWithin,
+    Duration settleRetryEvery,
+    int commandOutputBytesMax,
+    int commandsWaitingMax,
+    int systemPromptBytesMax,
+    int failedRuntimesKept) {
+
+  public static ControlConfig of(ServerSettings settings) {
+    return new ControlConfig(
+        settings,
+        Duration.ofSeconds(15),
+        Duration.ofSeconds(10),
+        Duration.ofSeconds(60),
+        Duration.ofMillis(500),
+        8 << 20,
+        16,
+        1 << 20,
+        5);
+  }
+}

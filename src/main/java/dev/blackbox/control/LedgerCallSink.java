@@ -1,0 +1,61 @@
+package dev.blackbox.control;
+
+import dev.blackbox.ledger.Ledger;
+import dev.blackbox.ledger.LedgerFacts;
+import dev.blackbox.proxy.CallSink;
+import java.util.OptionalLong;
+
+/** Writes what the proxy tells about model calls into the ledger. */
+public final class LedgerCallSink implements CallSink {
+
+  private final Ledger ledger;
+
+  public LedgerCallSink(Ledger ledger) {
+    this.ledger = ledger;
+  }
+
+  @Override
+  public void started(CallStarted call) {
+    ledger.note(
+        new LedgerFacts.CallStarted(
+            call.callId(),
+            call.turn(),
+            call.step(),
+            call.dialect(),
+            call.stream(),
+            call.model(),
+            call.requestBytes(),
+            call.at()));
+  }
+
+  @Override
+  public void ended(CallEnded call) {
+    ledger.note(
+        new LedgerFacts.CallEnded(
+            call.callId(),
+            call.status(),
+            call.verdict(),
+            call.firstByteAt(),
+            call.at(),
+            call.responseBytes(),
+            call.promptTokens(),
+            call.completionTokens(),
+            call.reasoningTokens(),
+            call.cachedTokens(),
+            call.toolCalls(),
+            call.finishReason(),
+            call.error()));
+  }
+
+  @Override
+  public void refused(CallRefused call) {
+    ledger.note(
+        new LedgerFacts.CallRefused(
+            OptionalLong.empty(),
+            call.turn(),
+            call.reason(),
+            call.method(),
+            call.path(),
+            call.at()));
+  }
+}

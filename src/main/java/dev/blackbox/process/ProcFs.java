@@ -1,0 +1,134 @@
+package dev.blackbox.process;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.math.BigDecimal;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** What Linux tells about processes. Source of the formats: proc(5). */
+final class ProcFs {
+
+  private static final Path PROC = Path.of("/proc");
+
+  private ProcFs() {}
+
+  /**
+   * The fields of {@code /proc/<pid>/stat} that matter here.
+   *
+   * @param state one letter, see proc(5)
+   */
+  record Stat(long pid, char state, long parent, long group, long session, long startTicks) {
+
+    /**
+     * A zombie does nothing any more. It may stay for ever: some init programs never collect the
+     * orphans they inherit.
+     */
+    boolean isDead() {
+      return state == 'Z' || state == 'X' || state == 'x';
+    }
+  }
+
+  static String machineBootId() {
+    return BootId.VALUE;
+  }
+
+  /** Now, in the ticks of {@link Stat#startTicks}: always hundredths of a second for programs. */
+  static long ticksNow() {
+    try {
+      String seconds = Files.readString(PROC.resolve("uptime")).split(" ")[0];
+      return new BigDecimal(seconds).movePointRight(2).longValue();
+    } catch (IOException unreadable) {
+      throw new UncheckedIOException("the machine's uptime cannot be read", unreadable);
+    }
+  }
+
+  /** The process that has this pid, dead or alive; empty if there is none. */
+  static Optional<Stat> stat(long pid) {
+    try {
+      return Optional.of(parse(pid, Files.readString(statFile(pid), StandardCharsets.ISO_8859_1)));
+    } catch (IOException gone) {
+      return Optional.empty();
+    }
+  }
+
+  /** All processes that are not dead. One that ends meanwhile may be missing. */
+  static List<Stat> running() {
+    List<Stat> all = new ArrayList<>();
+    try (DirectoryStream<Path> entries = Files.newDirectoryStream(PROC, "[0-9]*")) {
+      for (Path entry : entries) {
+        stat(Long.parseLong(entry.getFileName().toString()))
+            .filter(stat -> !stat.isDead())
+            .ifPresent(all::add);
+      }
+    } catch (DirectoryIteratorException | IOException unreadable) {
+      throw new IllegalStateException("/proc cannot be listed", unreadable);
+    }
+    return all;
+  }
+
+  /**
+   * True if the process was started with this variable. False too if that must not be read: then it
+   * is another user's, and no child of ours.
+   */
+  static boolean hasVariable(long pid, String name, String value) {
+    byte[] wanted = (name + "=" + value + "\0").getBytes(StandardCharsets.UTF_8);
+    try {
+      return containsEntry(Files.readAllBytes(PROC.resolve(pid + "/environ")), wanted);
+    } catch (IOException goneOrForeign) {
+      return false;
+    }
+  }
+
+  private static boolean containsEntry(byte[] environ, byte[] entry) {
+    int start = 0;
+    while (start + entry.length <= environ.length) {
+      int at = 0;
+      while (at < entry.length && environ[start + at] == entry[at]) {
+        at++;
+      }
+      if (at == entry.length) {
+        return true;
+      }
+      while (start < environ.length && environ[start] != 0) {
+        start++;
+      }
+      start++;
+    }
+    return false;
+  }
+
+  private static Path statFile(long pid) {
+    return PROC.resolve(pid + "/stat");
+  }
+
+  /** The second field is the program's name in parentheses, and may itself hold any character. */
+  private static Stat parse(long pid, String line) {
+    String[] fields = line.substring(line.lastIndexOf(')') + 2).split(" ");
+    return new Stat(
+        pid,
+        fields[0].charAt(0),
+        Long.parseLong(fields[1]),
+        Long.parseLong(fields[2]),
+        Long.parseLong(fields[3]),
+        Long.parseLong(fields[19]));
+  }
+
+  private static final class BootId {
+    static final String VALUE = read();
+
+    private static String read() {
+      try {
+        return Files.readString(PROC.resolve("sys/kernel/random/boot_id")).strip();
+      } catch (IOException unreadable) {
+        throw new UncheckedIOException("this machine's boot id cannot be read", unreadable);
+      }
+    }
+  }
+}

@@ -1,0 +1,163 @@
+package dev.blackbox.control;
+
+import dev.blackbox.agent.Agent;
+import dev.blackbox.agent.AgentResult;
+import dev.blackbox.agent.AgentSlot;
+import dev.blackbox.agent.AgentStartException;
+import dev.blackbox.agent.AgentTask;
+import dev.blackbox.agent.Backend;
+import dev.blackbox.agent.Capabilities;
+import dev.blackbox.turn.Usage;
+import dev.blackbox.turn.Work;
+import dev.blackbox.wire.Json;
+import dev.blackbox.wire.Message;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An agent inside the test's own process, for what no real one does on demand. The prompt says what it does: {@code block}
+ * works until it is stopped, {@code deaf} does not even then, {@code broken} fails, {@code died} loses its process, anything
+ * else is echoed. Each run is counted.
+ */
+final class FakeBackend implements Backend {
+
+  /** Prompts that were run, in order, over all agents of this backend. */
+  final List<String> runs = new CopyOnWriteArrayList<>();
+
+  final AtomicInteger starts = new AtomicInteger();
+  final AtomicBoolean healthy = new AtomicBoolean(true);
+  final AtomicReference<@Nullable String> startFailure = new AtomicReference<>();
+  final AtomicReference<CountDownLatch> working = new AtomicReference<>(new CountDownLatch(1));
+
+  @Override
+  public String type() {
+    return "fake";
+  }
+
+  @Override
+  public Capabilities capabilities() {
+    return Capabilities.STANDARD;
+  }
+
+  @Override
+  public String systemPromptFile() {
+    return "prompts/system.txt";
+  }
+
+  @Override
+  public String systemPromptTarget() {
+    return "fake";
+  }
+
+  @Override
+  public Plan plan(Map<String, @Nullable Object> options) {
+    return new Plan() {
+      @Override
+      public Map<String, String> identity() {
+        return Map.of("program", "fake");
+      }
+
+      @Override
+      public Agent start(AgentSlot slot) throws AgentStartException {
+        String failure = startFailure.get();
+        if (failure != null) {
+          throw new AgentStartException(failure, null);
+        }
+        starts.incrementAndGet();
+        return new FakeAgent(slot);
+      }
+    };
+  }
+
+  private final class FakeAgent implements Agent {
+
+    private final String session;
+    private final AtomicReference<CountDownLatch> stop = new AtomicReference<>(new CountDownLatch(1));
+    private final AtomicBoolean running = new AtomicBoolean();
+    private final AtomicReference<String> prompt = new AtomicReference<>("");
+
+    FakeAgent(AgentSlot slot) {
+      session = slot.knownSession().orElse("fake-session");
+    }
+
+    @Override
+    public boolean healthy() {
+      return healthy.get();
+    }
+
+    @Override
+    public AgentResult run(AgentTask task) {
+      stop.set(new CountDownLatch(1));
+      prompt.set(task.prompt());
+      running.set(true);
+      runs.add(task.prompt());
+      task.backendSession().accept(session);
+      working.get().countDown();
+      try {
+        return answer(task);
+      } finally {
+        running.set(false);
+      }
+    }
+
+    private AgentResult answer(AgentTask task) {
+      return switch (task.prompt()) {
+        case "block" -> {
+          awaitStop(60);
+          yield new AgentResult.Stopped(work("partial"));
+        }
+        case "deaf" -> {
+          awaitForever();
+          yield new AgentResult.Stopped(work("too late"));
+        }
+        case "broken" ->
+            new AgentResult.Broken(AgentResult.Kind.TRANSPORT, "it broke", work("partial"));
+        case "died" -> new AgentResult.Broken(AgentResult.Kind.PROCESS, "it died", work("partial"));
+        default -> new AgentResult.Answered(work("echo " + task.prompt()));
+      };
+    }
+
+    @Override
+    public StopReport stop(Duration within) {
+      if (!running.get()) {
+        return StopReport.NOTHING;
+      }
+      stop.get().countDown();
+      return prompt.get().equals("deaf") ? StopReport.unproved("it is deaf") : StopReport.STOPPED;
+    }
+
+    @Override
+    public void close() {
+      stop.get().countDown();
+    }
+
+    private Work work(String text) {
+      String outputs = Json.write(List.of(Message.assistant(text, null, null)));
+      return new Work(outputs, "[]", new Usage(3, 2, 1, 0, 1, 0), session);
+    }
+
+    private void awaitStop(int seconds) {
+      try {
+        boolean _ = stop.get().await(seconds, TimeUnit.SECONDS);
+      } catch (InterruptedException _) {
+        Thread.currentThread().interrupt();
+      }
+    }
+
+    private void awaitForever() {
+      try {
+        boolean _ = new CountDownLatch(1).await(5, TimeUnit.SECONDS);
+      } catch (InterruptedException _) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+}

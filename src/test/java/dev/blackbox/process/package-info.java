@@ -1,0 +1,2 @@
+/** Tests of the process room, with real processes. */
+package dev.blackbox.process;
