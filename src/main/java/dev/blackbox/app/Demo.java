@@ -27,6 +27,7 @@ final class Demo implements Resource {
   private static final Duration READY_LIMIT = Duration.ofMinutes(3);
   private static final Duration CALL_LIMIT = Duration.ofMinutes(5);
   private static final Duration END_LIMIT = Duration.ofMinutes(1);
+  private static final Duration LOOK_AGAIN = Duration.ofMillis(200);
   private static final String SESSION = "demo-session";
   private static final String TURN = "demo-turn-1";
 
@@ -74,6 +75,7 @@ final class Demo implements Resource {
         agents.stream().noneMatch(ProcessHandle::isAlive));
     try (ServerClient client = new ServerClient(address, CALL_LIMIT)) {
       repeat(client, engine, before);
+      boundAgain(client);
     }
     end(second);
     ledger();
@@ -144,6 +146,18 @@ final class Demo implements Resource {
     check("idempotent_replay is true", answer.field("idempotent_replay").equals("true"));
     check("the answer is the same", told(answer).equals(before));
     check("the model was not asked again", engine.calls() == calls);
+  }
+
+  /** The answer did not wait for the agent, whose start may take a while. */
+  private void boundAgain(ServerClient client) throws InterruptedException {
+    long deadline = System.nanoTime() + READY_LIMIT.toNanos();
+    String status = client.get("/v1/status").field("status");
+    while (status.equals("initializing") && System.nanoTime() < deadline) {
+      Thread.sleep(LOOK_AGAIN);
+      status = client.get("/v1/status").field("status");
+    }
+    step("Agent again", "status " + status);
+    check("the binding is restored, with a new agent process", status.equals("ready"));
   }
 
   private ServerClient.Answer submit(ServerClient client) throws InterruptedException {

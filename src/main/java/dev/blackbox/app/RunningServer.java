@@ -2,7 +2,6 @@ package dev.blackbox.app;
 
 import dev.blackbox.config.ServerConfiguration;
 import dev.blackbox.kernel.Resource;
-import dev.blackbox.ledger.LedgerFacts;
 import java.net.URI;
 import java.nio.file.Path;
 
@@ -34,14 +33,9 @@ public interface RunningServer extends Resource {
    *
    * @param address where it takes requests, with the real port
    * @param boot number of this boot
-   * @param binding the binding that was restored, in a few words; empty if there was none
+   * @param recovered what was found and done about the boot before, in a few words
    */
-  record Ready(
-      URI address,
-      Path stateDirectory,
-      long boot,
-      LedgerFacts.Recovered recovered,
-      String binding) {
+  record Ready(URI address, Path stateDirectory, long boot, String recovered) {
 
     /** The one line that {@code serve} prints. */
     String line() {
@@ -53,33 +47,8 @@ public interface RunningServer extends Resource {
           + stateDirectory
           + ", boot "
           + boot
-          + ", recovered: "
-          + recoveredInWords();
-    }
-
-    private String recoveredInWords() {
-      StringBuilder words = new StringBuilder();
-      add(words, recovered.turnsInterrupted(), "interrupted turn");
-      add(words, recovered.turnsQueued(), "queued turn");
-      add(words, recovered.callsInterrupted(), "interrupted model call");
-      add(words, recovered.commandsInterrupted(), "interrupted command");
-      add(words, recovered.factsApplied(), "fact from the journal");
-      if (!binding.isEmpty()) {
-        words.append(words.isEmpty() ? "" : ", ").append(binding);
-      }
-      return words.isEmpty() ? "nothing" : words.toString();
-    }
-
-    private static void add(StringBuilder words, long count, String what) {
-      if (count == 0) {
-        return;
-      }
-      words.append(words.isEmpty() ? "" : ", ").append(count).append(' ');
-      words.append(count == 1 ? what : plural(what));
-    }
-
-    private static String plural(String what) {
-      return what.startsWith("fact ") ? what.replaceFirst("fact", "facts") : what + "s";
+          + ", "
+          + recovered;
     }
   }
 }

@@ -30,11 +30,14 @@ final class Server implements RunningServer {
     Closer closer = new Closer();
     try {
       Ledger ledger = closer.own(openLedger(configuration));
-      LedgerFacts.Recovered recovered = ledger.recover();
       URI address = URI.create("http://" + configuration.http().host() + ":0");
       return new Server(
           closer,
-          new Ready(address, configuration.ledger().directory(), ledger.boot(), recovered, ""));
+          new Ready(
+              address,
+              configuration.ledger().directory(),
+              ledger.boot(),
+              "recovered " + ledger.recover()));
     } catch (RuntimeException failure) {
       throw closed(closer, failure);
     }

@@ -43,9 +43,7 @@ class ServeTest {
                 + Version.number()
                 + " ready at http://127.0.0.1:1, state in "
                 + state
-                + ", boot 3, recovered: 1 interrupted turn, 1 queued turn,"
-                + " 2 interrupted model calls, 40 facts from the journal,"
-                + " session s-1 (script) ready");
+                + ", boot 3, recovered 1 turn");
   }
 
   @Test

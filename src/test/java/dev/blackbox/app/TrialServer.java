@@ -1,7 +1,6 @@
 package dev.blackbox.app;
 
 import dev.blackbox.config.ServerConfiguration;
-import dev.blackbox.ledger.LedgerFacts;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
@@ -37,12 +36,7 @@ final class TrialServer implements RunningServer {
 
   @Override
   public Ready ready() {
-    return new Ready(
-        URI.create("http://127.0.0.1:1"),
-        stateDirectory,
-        3,
-        new LedgerFacts.Recovered(1, 0, 2, 1, 40),
-        "session s-1 (script) ready");
+    return new Ready(URI.create("http://127.0.0.1:1"), stateDirectory, 3, "recovered 1 turn");
   }
 
   @Override
