@@ -44,8 +44,7 @@ final class Recovery {
     LedgerFacts.Recovered recovered = ledger.recover();
     if (reaped.ended() > 0) {
       LOG.log(
-          System.Logger.Level.INFO,
-          "ended " + reaped.ended() + " processes of an earlier boot");
+          System.Logger.Level.INFO, "ended " + reaped.ended() + " processes of an earlier boot");
     }
     return new Report(reaped.ended(), recovered);
   }

@@ -52,9 +52,9 @@ final class Answers {
         "config",
         view.effective().toTree(),
         "implemented_backends",
-        view.backends(),
+        view.implementedBackends(),
         "known_backends",
-        view.backends());
+        view.knownBackends());
   }
 
   static Map<String, @Nullable Object> binding(Rollout.BindingView view) {

@@ -68,6 +68,11 @@ final class H2Ledger implements Ledger {
   }
 
   @Override
+  public boolean isClosed() {
+    return closed.get();
+  }
+
+  @Override
   public long boot() {
     return opened.boot();
   }

@@ -100,6 +100,7 @@ final class FakeRollout implements Rollout {
         bound ? Optional.of(view()) : Optional.empty(),
         new SessionCountsView(1, 2, 3),
         ServerSettings.DEFAULTS,
+        List.of("opencode"),
         List.of("opencode"));
   }
 
