@@ -27,6 +27,18 @@ class OpencodeBackendTest {
 
   private static final String PATH = "/usr/local/bin:/usr/bin:/bin";
 
+  private static final String PROVIDER =
+      """
+      {"engine": {
+        "npm": "@ai-sdk/openai-compatible",
+        "name": "Engine",
+        "options": {
+          "baseURL": "http://127.0.0.1:4711/v1", "apiKey": "{env:BBS_MODEL_KEY}",
+          "timeout": 600000, "headerTimeout": false, "chunkTimeout": false},
+        "models": {
+          "m1": {"name": "Model one", "tools": true, "limit": {"context": 32000, "output": 4096}}}}}\
+      """;
+
   @TempDir Path directory;
   @TempDir Path programs;
 
@@ -180,37 +192,7 @@ class OpencodeBackendTest {
                 Map.of("disable", true),
                 "build",
                 Map.of("prompt", "{file:./prompts/build.txt}")))
-        .containsEntry(
-            "provider",
-            Map.of(
-                "engine",
-                Map.of(
-                    "npm",
-                    "@ai-sdk/openai-compatible",
-                    "name",
-                    "Engine",
-                    "options",
-                    Map.of(
-                        "baseURL",
-                        "http://127.0.0.1:4711/v1",
-                        "apiKey",
-                        "{env:BBS_MODEL_KEY}",
-                        "timeout",
-                        600_000,
-                        "headerTimeout",
-                        false,
-                        "chunkTimeout",
-                        false),
-                    "models",
-                    Map.of(
-                        "m1",
-                        Map.of(
-                            "name",
-                            "Model one",
-                            "tools",
-                            true,
-                            "limit",
-                            Map.of("context", 32_000, "output", 4_096))))));
+        .containsEntry("provider", Json.object(PROVIDER));
     assertThat(Files.readString(configuration)).doesNotContain(AgentFixture.MODEL_KEY);
     assertThat(directory.resolve("home/.config/opencode/prompts/build.txt")).hasContent("Prömpt");
     assertThat(directory.resolve("run/proxy.port")).hasContent("4711");
