@@ -23,7 +23,10 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.UnaryOperator;
 
-/** The control room over a real ledger, a real proxy and real processes, with a {@link FakeBackend} as its agent. */
+/**
+ * The control room over a real ledger, a real proxy and real processes, with a {@link FakeBackend}
+ * as its agent.
+ */
 final class ControlRig implements Resource {
 
   static final String SESSION = "sess-1";
@@ -35,7 +38,8 @@ final class ControlRig implements Resource {
   private final Path root;
   private final Closer closer = new Closer();
 
-  ControlRig(Path root, FakeBackend backend, UnaryOperator<ServerSettings> settings) throws LedgerRefusedException {
+  ControlRig(Path root, FakeBackend backend, UnaryOperator<ServerSettings> settings)
+      throws LedgerRefusedException {
     this.root = root;
     this.backend = backend;
     InstantSource clock = InstantSource.system();
@@ -58,8 +62,15 @@ final class ControlRig implements Resource {
                     type -> type.equals("fake") ? Optional.<Backend>of(backend) : Optional.empty(),
                     List.of("fake"),
                     new ControlConfig(
-                        base, Duration.ofSeconds(2), Duration.ofSeconds(2), Duration.ofSeconds(5), Duration.ofMillis(50),
-                        1 << 20, 4, 1 << 20, 2),
+                        base,
+                        Duration.ofSeconds(2),
+                        Duration.ofSeconds(2),
+                        Duration.ofSeconds(5),
+                        Duration.ofMillis(50),
+                        1 << 20,
+                        4,
+                        1 << 20,
+                        2),
                     System.getenv(),
                     "test",
                     clock)));
@@ -73,10 +84,14 @@ final class ControlRig implements Resource {
     return SettingOverrides.apply(
         ServerSettings.DEFAULTS,
         Map.of(
-            "runtime_root", root.resolve("runtimes").toString(),
-            "backend_timeout", 20.0,
-            "runtime_health_check_retries", 2,
-            "runtime_health_check_retry_delay", 0.01));
+            "runtime_root",
+            root.resolve("runtimes").toString(),
+            "backend_timeout",
+            20.0,
+            "runtime_health_check_retries",
+            2,
+            "runtime_health_check_retry_delay",
+            0.01));
   }
 
   ControlRig registered() {
@@ -99,16 +114,19 @@ final class ControlRig implements Resource {
 
   Submission submit(String turnId, String prompt) {
     return control.submit(
-        new SubmitRequest(SESSION, Optional.of(turnId), true, List.of(Message.user(prompt)), Map.of()));
+        new SubmitRequest(
+            SESSION, Optional.of(turnId), true, List.of(Message.user(prompt)), Map.of()));
   }
 
   Submission submitWithoutId(String prompt) {
     return control.submit(
-        new SubmitRequest(SESSION, Optional.empty(), false, List.of(Message.user(prompt)), Map.of()));
+        new SubmitRequest(
+            SESSION, Optional.empty(), false, List.of(Message.user(prompt)), Map.of()));
   }
 
   TurnView settled(String turnId) {
-    return control.await(control.turn(SESSION, turnId).turn().key(), Optional.of(Duration.ofSeconds(20)));
+    return control.await(
+        control.turn(SESSION, turnId).turn().key(), Optional.of(Duration.ofSeconds(20)));
   }
 
   TurnView run(String turnId, String prompt) {

@@ -23,9 +23,9 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An agent inside the test's own process, for what no real one does on demand. The prompt says what it does: {@code block}
- * works until it is stopped, {@code deaf} does not even then, {@code broken} fails, {@code died} loses its process, anything
- * else is echoed. Each run is counted.
+ * An agent inside the test's own process, for what no real one does on demand. The prompt says what
+ * it does: {@code block} works until it is stopped, {@code deaf} does not even then, {@code broken}
+ * fails, {@code died} loses its process, anything else is echoed. Each run is counted.
  */
 final class FakeBackend implements Backend {
 
@@ -80,7 +80,8 @@ final class FakeBackend implements Backend {
   private final class FakeAgent implements Agent {
 
     private final String session;
-    private final AtomicReference<CountDownLatch> stop = new AtomicReference<>(new CountDownLatch(1));
+    private final AtomicReference<CountDownLatch> stop =
+        new AtomicReference<>(new CountDownLatch(1));
     private final AtomicBoolean running = new AtomicBoolean();
     private final AtomicReference<String> prompt = new AtomicReference<>("");
 

@@ -118,7 +118,8 @@ class TurnEngineTest {
     TurnView settled = rig.settled("t1");
     assertThat(settled.turn().state()).isEqualTo(TurnState.CANCELLED);
     assertThat(settled.sessionState()).isEqualTo("active");
-    assertThat(settled.turn().settlement().orElseThrow().outcome().work().outputsJson()).contains("partial");
+    assertThat(settled.turn().settlement().orElseThrow().outcome().work().outputsJson())
+        .contains("partial");
     assertThat(rig.control.cancel(ControlRig.SESSION, "t1").status()).isEqualTo("cancelled");
   }
 
@@ -159,7 +160,8 @@ class TurnEngineTest {
   void aDeadAgentPutsTheServerInErrorAndRegisteringAgainLeadsOut() {
     rig.run("t1", "died");
     assertThat(rig.control.status().state()).isEqualTo("error");
-    assertThat(rig.control.checks()).anySatisfy(check -> assertThat(check.reason()).contains("it died"));
+    assertThat(rig.control.checks())
+        .anySatisfy(check -> assertThat(check.reason()).contains("it died"));
     refused(() -> rig.submit("t2", "new"), ErrorCode.SERVICE_UNAVAILABLE);
     assertReplays("t1", "died");
     rig.control.register(rig.registration(Map.of()));
@@ -170,12 +172,16 @@ class TurnEngineTest {
   @Test
   void registeringAgainIsANoOpUntilTheSessionIsAborted() {
     Rollout.BindingView first = rig.control.register(rig.registration(Map.of()));
-    assertThat(rig.control.register(rig.registration(Map.of())).bindingJson()).isEqualTo(first.bindingJson());
+    assertThat(rig.control.register(rig.registration(Map.of())).bindingJson())
+        .isEqualTo(first.bindingJson());
     assertThat(backend.starts).hasValue(1);
-    refused(() -> rig.control.register(rig.registration(Map.of("max_turns", 5))), ErrorCode.CONFLICT);
+    refused(
+        () -> rig.control.register(rig.registration(Map.of("max_turns", 5))), ErrorCode.CONFLICT);
     rig.control.abort(ControlRig.SESSION);
-    assertThat(rig.control.register(rig.registration(Map.of())).bindingJson()).isNotEqualTo(first.bindingJson());
-    assertThat(rig.control.session(ControlRig.SESSION).session().state().wireName()).isEqualTo("active");
+    assertThat(rig.control.register(rig.registration(Map.of())).bindingJson())
+        .isNotEqualTo(first.bindingJson());
+    assertThat(rig.control.session(ControlRig.SESSION).session().state().wireName())
+        .isEqualTo("active");
     assertThat(rig.run("t1", "hello").turn().state()).isEqualTo(TurnState.COMMITTED);
   }
 
@@ -221,8 +227,11 @@ class TurnEngineTest {
           clients.submit(
               () ->
                   rig.control.execute(
-                      new Rollout.ExecuteRequest(ControlRig.SESSION, "sleep 60 & echo hi", Optional.of(2.0))));
-      await().atMost(Duration.ofSeconds(1)).until(() -> rig.settled("t1").turn().state() == TurnState.COMMITTED);
+                      new Rollout.ExecuteRequest(
+                          ControlRig.SESSION, "sleep 60 & echo hi", Optional.of(2.0))));
+      await()
+          .atMost(Duration.ofSeconds(1))
+          .until(() -> rig.settled("t1").turn().state() == TurnState.COMMITTED);
       String result = command.get(20, TimeUnit.SECONDS).resultJson();
       assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofMillis(2500));
       assertThat(result).contains("\"stdout\":\"hi\\n\"").contains("\"returncode\":0");
@@ -234,7 +243,9 @@ class TurnEngineTest {
     rig.run("t1", "hello");
     String before = rig.control.status().binding().orElseThrow().bindingJson();
     rig = rig.reopened();
-    await().atMost(Duration.ofSeconds(10)).until(() -> rig.control.status().state().equals("ready"));
+    await()
+        .atMost(Duration.ofSeconds(10))
+        .until(() -> rig.control.status().state().equals("ready"));
     assertThat(rig.control.status().binding().orElseThrow().bindingJson()).isEqualTo(before);
     assertThat(rig.control.register(rig.registration(Map.of())).bindingJson()).isEqualTo(before);
     assertReplays("t1", "hello");
@@ -267,7 +278,8 @@ class TurnEngineTest {
     return ((TurnOutcome.WithoutAnswer) view.turn().settlement().orElseThrow().outcome()).error();
   }
 
-  private static void refused(org.assertj.core.api.ThrowableAssert.ThrowingCallable call, ErrorCode code) {
+  private static void refused(
+      org.assertj.core.api.ThrowableAssert.ThrowingCallable call, ErrorCode code) {
     assertThatExceptionOfType(Problem.class)
         .isThrownBy(call)
         .satisfies(problem -> assertThat(problem.code()).isEqualTo(code));

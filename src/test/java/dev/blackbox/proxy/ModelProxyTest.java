@@ -6,16 +6,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.blackbox.app.engine.EngineRequest;
 import dev.blackbox.app.engine.EngineScript;
 import dev.blackbox.app.engine.EngineUsage;
+import dev.blackbox.app.engine.Fault;
 import dev.blackbox.app.engine.Part;
 import dev.blackbox.app.engine.Step;
-import dev.blackbox.wire.Json;
-import java.nio.charset.StandardCharsets;
-import dev.blackbox.app.engine.Fault;
 import dev.blackbox.kernel.Secret;
-import dev.blackbox.turn.TurnKey;
 import dev.blackbox.kernel.TurnId;
+import dev.blackbox.turn.TurnKey;
+import dev.blackbox.wire.Json;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.time.InstantSource;
 import java.util.Map;
 import java.util.Optional;
@@ -106,8 +106,7 @@ class ModelProxyTest {
 
   @Test
   void usageThatWasNotReportedIsNotZero() throws IOException {
-    rig.engine.script(
-        EngineScript.always(Step.text("x").with(new Fault.NoUsage())));
+    rig.engine.script(EngineScript.always(Step.text("x").with(new Fault.NoUsage())));
     try (TurnScope _ = rig.openTurn("t1")) {
       assertThat(rig.chat(ProxyRig.plainBody("hi")).status()).isEqualTo(200);
       assertThat(rig.sink.onlyEnd().promptTokens()).isEqualTo(OptionalLong.empty());
@@ -222,7 +221,8 @@ class ModelProxyTest {
       assertThat(agent.answer().status()).isEqualTo(200);
       assertThat(turn.totals().steps()).isEqualTo(1);
     }
-    assertThat(rig.sink.refused()).extracting(CallSink.CallRefused::reason)
+    assertThat(rig.sink.refused())
+        .extracting(CallSink.CallRefused::reason)
         .containsExactly("bad_key", "bad_key");
     assertThat(rig.engine.chatRequests()).hasSize(1);
   }
@@ -250,7 +250,8 @@ class ModelProxyTest {
     TestAgent.Answer answer = rig.chat(ProxyRig.streamBody("a"));
     assertError(answer, 400, "no_open_turn");
     assertThat(answer.body()).contains("\"type\":\"invalid_request_error\"");
-    assertThat(rig.sink.refused()).extracting(CallSink.CallRefused::reason)
+    assertThat(rig.sink.refused())
+        .extracting(CallSink.CallRefused::reason)
         .containsExactly("no_turn", "no_turn");
     assertThat(rig.engine.chatRequests()).isEmpty();
   }
@@ -294,7 +295,9 @@ class ModelProxyTest {
     }
     assertThat(rig.engine.requests()).hasSize(1);
     assertThat(rig.engine.requests().getFirst().path()).isEqualTo("/v1/chat/completions");
-    assertThat(rig.sink.refused()).hasSize(12).allSatisfy(refused -> assertThat(refused.reason()).isEqualTo("unknown_route"));
+    assertThat(rig.sink.refused())
+        .hasSize(12)
+        .allSatisfy(refused -> assertThat(refused.reason()).isEqualTo("unknown_route"));
   }
 
   @Test
@@ -333,8 +336,7 @@ class ModelProxyTest {
             ProxyOptions.DEFAULTS));
     try (TurnScope _ = rig.openTurn("t1");
         TestAgent agent = rig.agent()) {
-      for (String path :
-          new String[] {"/router/api/chat/completions", "/v1/chat/completions"}) {
+      for (String path : new String[] {"/router/api/chat/completions", "/v1/chat/completions"}) {
         agent.send(
             "POST", path, bytes(ProxyRig.plainBody("a")), "Authorization: Bearer " + ProxyRig.KEY);
         assertThat(agent.answer().status()).isEqualTo(200);
@@ -408,7 +410,9 @@ class ModelProxyTest {
       assertThat(turn.totals().steps()).isZero();
       assertThat(turn.callsInFlight()).isZero();
     }
-    assertThat(rig.sink.refused()).hasSize(11).allSatisfy(r -> assertThat(r.reason()).isEqualTo("bad_request"));
+    assertThat(rig.sink.refused())
+        .hasSize(11)
+        .allSatisfy(r -> assertThat(r.reason()).isEqualTo("bad_request"));
     assertThat(rig.engine.requests()).isEmpty();
   }
 
@@ -427,7 +431,8 @@ class ModelProxyTest {
         assertError(agent.answer(), 413, "request_too_large");
       }
     }
-    assertThat(rig.sink.refused()).extracting(CallSink.CallRefused::reason)
+    assertThat(rig.sink.refused())
+        .extracting(CallSink.CallRefused::reason)
         .containsExactly("too_large", "too_large");
   }
 
@@ -486,9 +491,7 @@ class ModelProxyTest {
         };
     try (ModelProxy proxy = ModelProxy.start(ProxyRig.CONFIG, broken, InstantSource.system())) {
       proxy.bind(rig.binding(ProxyOptions.DEFAULTS));
-      try (TurnScope turn =
-              proxy.openTurn(
-                  new TurnKey(1, TurnId.parse("t1")));
+      try (TurnScope turn = proxy.openTurn(new TurnKey(1, TurnId.parse("t1")));
           TestAgent agent = new TestAgent(proxy.port())) {
         ProxyRig.sendChat(agent, ProxyRig.plainBody("a"));
         assertError(agent.answer(), 503, "not_recorded");

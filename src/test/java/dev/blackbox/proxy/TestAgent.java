@@ -99,8 +99,7 @@ final class TestAgent implements AutoCloseable {
     } catch (EOFException cut) {
       ended = false;
     }
-    return new Answer(
-        head.status(), head.headers(), body.toString(StandardCharsets.UTF_8), ended);
+    return new Answer(head.status(), head.headers(), body.toString(StandardCharsets.UTF_8), ended);
   }
 
   /** True if the other side has closed the connection, or does so now. */
