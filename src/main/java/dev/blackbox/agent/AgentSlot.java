@@ -36,4 +36,15 @@ public record AgentSlot(
     Duration startTimeout,
     Duration probeInterval,
     Processes processes,
-    InstantSource clock) {}
+    InstantSource clock) {
+
+  /** Where the agent works: its current directory, apart from its configuration and logs. */
+  public Path workspace() {
+    return workspace(runtimeDirectory);
+  }
+
+  /** The workspace of any backend, for those who have only the runtime directory. */
+  public static Path workspace(Path runtimeDirectory) {
+    return runtimeDirectory.resolve("workspace");
+  }
+}

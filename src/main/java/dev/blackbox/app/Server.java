@@ -1,13 +1,28 @@
 package dev.blackbox.app;
 
+import dev.blackbox.agent.Backends;
+import dev.blackbox.config.HttpSettings;
 import dev.blackbox.config.ServerConfiguration;
+import dev.blackbox.control.ControlConfig;
+import dev.blackbox.control.LedgerCallSink;
+import dev.blackbox.control.LedgerProcessLog;
+import dev.blackbox.control.RolloutControl;
+import dev.blackbox.http.HttpConfig;
+import dev.blackbox.http.HttpDoor;
+import dev.blackbox.http.PortTakenException;
 import dev.blackbox.kernel.Closer;
 import dev.blackbox.ledger.Ledger;
 import dev.blackbox.ledger.LedgerFacts;
 import dev.blackbox.ledger.LedgerRefusedException;
+import dev.blackbox.process.Processes;
+import dev.blackbox.proxy.ModelProxy;
+import dev.blackbox.proxy.ProxyConfig;
 import java.net.URI;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.InstantSource;
+import java.util.Map;
+import java.util.function.UnaryOperator;
 
 /**
  * The wiring: opens every room in its order, each owned by one {@link Closer}. The order is that of
@@ -15,29 +30,66 @@ import java.time.InstantSource;
  */
 final class Server implements RunningServer {
 
+  /** Longest wait of one poll. Source: reference server, section 8.5. */
+  private static final int WAIT_SECONDS_MAX = 60;
+
   private final Closer closer;
+  private final RolloutControl control;
   private final Ready ready;
 
-  private Server(Closer closer, Ready ready) {
+  private Server(Closer closer, RolloutControl control, Ready ready) {
     this.closer = closer;
+    this.control = control;
     this.ready = ready;
   }
 
   /** As {@link RunningServer.Opener#open}. */
   static RunningServer open(ServerConfiguration configuration) {
+    return open(configuration, System.getenv(), UnaryOperator.identity());
+  }
+
+  /**
+   * Opens a server.
+   *
+   * @param seam what the rooms see of the ledger; crash tests stop the world there
+   */
+  static RunningServer open(
+      ServerConfiguration configuration,
+      Map<String, String> environment,
+      UnaryOperator<Ledger> seam) {
     StartFailures.checkAddress(configuration.http().host(), configuration.http().port());
     StartFailures.checkWritable(Path.of(configuration.server().runtimeRoot()), "runtime root");
     Closer closer = new Closer();
     try {
-      Ledger ledger = closer.own(openLedger(configuration));
-      URI address = URI.create("http://" + configuration.http().host() + ":0");
+      Ledger ledger = seam.apply(closer.own(openLedger(configuration)));
+      InstantSource clock = InstantSource.system();
+      ModelProxy proxy = closer.own(proxy(configuration.proxy(), ledger, clock));
+      Processes processes = Processes.create(ledger.id(), new LedgerProcessLog(ledger));
+      Backends backends = Backends.standard(environment, processes, configuration.scriptAgent());
+      RolloutControl control =
+          closer.own(
+              RolloutControl.open(
+                  new RolloutControl.Parts(
+                      ledger,
+                      proxy,
+                      processes,
+                      backends::find,
+                      backends.implementedTypes(),
+                      backends.knownTypes(),
+                      ControlConfig.of(configuration.server()),
+                      environment,
+                      Version.number(),
+                      clock)));
+      HttpDoor door = closer.own(door(configuration.http(), control));
+      URI address = URI.create("http://" + configuration.http().host() + ":" + door.port());
       return new Server(
           closer,
+          control,
           new Ready(
               address,
               configuration.ledger().directory(),
               ledger.boot(),
-              "recovered " + ledger.recover()));
+              control.recoverySummary()));
     } catch (RuntimeException failure) {
       throw closed(closer, failure);
     }
@@ -47,10 +99,51 @@ final class Server implements RunningServer {
     try {
       return Ledger.open(
           configuration.ledger(),
-          new LedgerFacts.BootStarting(Version.number(), ProcessHandle.current().pid(), ""),
+          new LedgerFacts.BootStarting(
+              Version.number(), ProcessHandle.current().pid(), Processes.machineBootId()),
           InstantSource.system());
     } catch (LedgerRefusedException refused) {
       throw StartFailures.of(refused);
+    }
+  }
+
+  /** An agent that goes on after a crash knows the old port, so that one is tried first. */
+  private static ModelProxy proxy(ProxyConfig config, Ledger ledger, InstantSource clock) {
+    LedgerCallSink sink = new LedgerCallSink(ledger);
+    int before = config.port() == 0 ? ledger.reads().lastProxyPort().orElse(0) : 0;
+    if (before != 0) {
+      try {
+        return ModelProxy.start(config.withPort(before), sink, clock);
+      } catch (RuntimeException taken) {
+        System.getLogger(Server.class.getName())
+            .log(
+                System.Logger.Level.INFO,
+                "the proxy's port of the boot before is taken; another is used");
+      }
+    }
+    return ModelProxy.start(config, sink, clock);
+  }
+
+  private static HttpDoor door(HttpSettings http, RolloutControl control) {
+    try {
+      return HttpDoor.start(
+          new HttpConfig(
+              http.host(),
+              http.port(),
+              http.bodyBytesMax(),
+              http.bodiesBytesMax(),
+              http.headerBytesMax(),
+              http.connectionsMax(),
+              http.requestsMax(),
+              http.longPollsMax(),
+              WAIT_SECONDS_MAX,
+              http.requestReadTimeout(),
+              http.answerWriteTimeout(),
+              http.idleTimeout(),
+              Duration.ofSeconds(3)),
+          control);
+    } catch (PortTakenException taken) {
+      throw new ExitException(ExitCode.PORT_TAKEN, String.valueOf(taken.getMessage()), taken);
     }
   }
 
@@ -69,7 +162,9 @@ final class Server implements RunningServer {
   }
 
   @Override
-  public void hurry() {}
+  public void hurry() {
+    control.hurry();
+  }
 
   @Override
   public void close() {

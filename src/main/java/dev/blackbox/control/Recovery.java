@@ -30,10 +30,10 @@ final class Recovery {
     List<LedgerFacts.LeftProcess> left = ledger.reads().leftProcesses();
     ReapReport reaped =
         Processes.reap(left.stream().map(Recovery::identity).toList(), ledger.id(), REAP_WITHIN);
-    if (!reaped.survivors().isEmpty()) {
+    if (!reaped.isComplete()) {
       throw new IllegalStateException(
           "processes of an earlier boot could not be ended: "
-              + reaped.survivors()
+              + reaped.left()
               + ". End them and start again.");
     }
     for (LedgerFacts.LeftProcess process : left) {
@@ -42,12 +42,11 @@ final class Recovery {
               process.pid(), process.startTicks(), process.machineBootId(), -9));
     }
     LedgerFacts.Recovered recovered = ledger.recover();
-    if (reaped.endedCount() > 0) {
+    if (reaped.ended() > 0) {
       LOG.log(
-          System.Logger.Level.INFO,
-          "ended " + reaped.endedCount() + " processes of an earlier boot");
+          System.Logger.Level.INFO, "ended " + reaped.ended() + " processes of an earlier boot");
     }
-    return new Report(reaped.endedCount(), recovered);
+    return new Report(reaped.ended(), recovered);
   }
 
   private static ProcessIdentity identity(LedgerFacts.LeftProcess process) {

@@ -75,7 +75,8 @@ public interface Rollout {
       Optional<BindingView> binding,
       SessionCountsView sessions,
       ServerSettings effective,
-      List<String> backends) {}
+      List<String> implementedBackends,
+      List<String> knownBackends) {}
 
   record SessionCountsView(int active, int desynced, int aborted) {
     public int total() {

@@ -38,7 +38,8 @@ public final class RolloutControl implements Rollout, Resource {
   private final Ledger ledger;
   private final ModelProxy proxy;
   private final ControlConfig config;
-  private final List<String> backendNames;
+  private final List<String> implementedBackends;
+  private final List<String> knownBackends;
   private final ServerStatus status = new ServerStatus();
   private final PauseClock pauseClock = new PauseClock();
   private final PauseControl pauses;
@@ -55,14 +56,16 @@ public final class RolloutControl implements Rollout, Resource {
    *
    * @param environment the server's own environment variables, of which commands get a few
    * @param backends finds a backend by its type
-   * @param backendNames as the status reports them
+   * @param implementedBackends types that can be registered
+   * @param knownBackends types that mean something
    */
   public record Parts(
       Ledger ledger,
       ModelProxy proxy,
       Processes processes,
       Function<String, Optional<Backend>> backends,
-      List<String> backendNames,
+      List<String> implementedBackends,
+      List<String> knownBackends,
       ControlConfig config,
       Map<String, String> environment,
       String serverVersion,
@@ -80,7 +83,8 @@ public final class RolloutControl implements Rollout, Resource {
     ledger = parts.ledger();
     proxy = parts.proxy();
     config = parts.config();
-    backendNames = List.copyOf(parts.backendNames());
+    implementedBackends = List.copyOf(parts.implementedBackends());
+    knownBackends = List.copyOf(parts.knownBackends());
     recovered = Recovery.run(ledger);
     pauses = new PauseControl(ledger, proxy, pauseClock, config.controlCallWithin());
     WorkspaceLock workspace = new WorkspaceLock();
@@ -133,7 +137,8 @@ public final class RolloutControl implements Rollout, Resource {
         live.map(LiveBinding::view),
         new SessionCountsView(counts.active(), counts.desynced(), counts.aborted()),
         live.map(LiveBinding::effective).orElse(config.settings()),
-        backendNames);
+        implementedBackends,
+        knownBackends);
   }
 
   @Override
@@ -244,6 +249,12 @@ public final class RolloutControl implements Rollout, Resource {
     return new AbortView(findSession(session.id()), first ? "best_effort" : "noop");
   }
 
+  /** Ends everything that a {@link #close} would wait for, at once. Any thread. */
+  public void hurry() {
+    commands.stop();
+    binder.closeAgent();
+  }
+
   /**
    * Ends turns, commands and the agent; the binding stays in the ledger, so that the next boot goes
    * on with it.
@@ -257,7 +268,6 @@ public final class RolloutControl implements Rollout, Resource {
     commands.stop();
     try {
       engine.shutDown(Durations.ofSeconds(config.settings().shutdownTimeout()));
-      resumption.interrupt();
       resumption.join(config.stopWithin());
     } catch (InterruptedException _) {
       Thread.currentThread().interrupt();

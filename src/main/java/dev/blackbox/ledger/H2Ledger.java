@@ -1,13 +1,199 @@
 package dev.blackbox.ledger;
 
+import dev.blackbox.kernel.Problem;
+import dev.blackbox.turn.TurnKey;
+import dev.blackbox.turn.TurnOutcome;
+import dev.blackbox.turn.TurnSnapshot;
 import java.time.InstantSource;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
-/** Placeholder for the integrator's first compile; the ledger helper replaces this file. */
-abstract class H2Ledger implements Ledger {
-  @SuppressWarnings("DoNotCallSuggester")
+/** The ledger: hands every verb to the writer. */
+final class H2Ledger implements Ledger {
+
+  private static final System.Logger LOG = System.getLogger(H2Ledger.class.getName());
+
+  private final StateDirectory directory;
+  private final Writer writer;
+  private final H2Reads reads;
+  private final SlotVerbs.Opened opened;
+  private final long factsApplied;
+  private final AtomicBoolean closed = new AtomicBoolean();
+
+  private H2Ledger(
+      StateDirectory directory, Storage storage, Writer writer, SlotVerbs.Opened opened) {
+    this.directory = directory;
+    this.writer = writer;
+    this.reads = new H2Reads(storage, directory, writer);
+    this.opened = opened;
+    this.factsApplied = storage.factsApplied();
+  }
+
   static Ledger open(LedgerConfig config, LedgerFacts.BootStarting boot, InstantSource clock)
       throws LedgerRefusedException {
-    throw new LedgerRefusedException(
-        LedgerRefusedException.Reason.DAMAGED, "no ledger yet: " + config + boot + clock, null);
+    StateDirectory directory = StateDirectory.take(config.directory());
+    return open(config, boot, clock, directory, JournalFiles.in(directory.path()));
+  }
+
+  /**
+   * Takes over {@code directory}: it is closed with the ledger, or at once if that will not open.
+   */
+  static Ledger open(
+      LedgerConfig config,
+      LedgerFacts.BootStarting boot,
+      InstantSource clock,
+      StateDirectory directory,
+      JournalFiles files)
+      throws LedgerRefusedException {
+    boolean good = false;
+    @Nullable Writer writer = null;
+    try {
+      Storage storage = Storage.open(config, directory, files);
+      writer = Writer.start(storage, clock, config.queueMax());
+      SlotVerbs.Opened opened = writer.run(batch -> SlotVerbs.bootStarted(batch, boot));
+      H2Ledger ledger = new H2Ledger(directory, storage, writer, opened);
+      good = true;
+      return ledger;
+    } catch (Problem unwritten) {
+      throw StateDirectory.notWritable(directory.path(), unwritten.text(), unwritten);
+    } finally {
+      if (!good) {
+        if (writer != null) {
+          writer.stop();
+        }
+        directory.close();
+      }
+    }
+  }
+
+  @Override
+  public boolean isClosed() {
+    return closed.get();
+  }
+
+  @Override
+  public long boot() {
+    return opened.boot();
+  }
+
+  @Override
+  public String id() {
+    return opened.ledgerId();
+  }
+
+  @Override
+  public LedgerReads reads() {
+    return reads;
+  }
+
+  @Override
+  public LedgerFacts.Recovered recover() {
+    return writer.run(batch -> Recovery.recover(batch, boot(), factsApplied));
+  }
+
+  @Override
+  public LedgerFacts.Bound bind(LedgerFacts.Binding binding) {
+    return writer.run(batch -> SlotVerbs.bind(batch, boot(), binding));
+  }
+
+  @Override
+  public boolean unbind(String runtimeId, String reason) {
+    return writer.run(batch -> SlotVerbs.unbind(batch, runtimeId, reason));
+  }
+
+  @Override
+  public void bindingState(String runtimeId, String state, String reason) {
+    record(batch -> SlotVerbs.bindingState(batch, runtimeId, state, reason));
+  }
+
+  @Override
+  public void pause(String runtimeId, LedgerFacts.Pause pause) {
+    record(batch -> SlotVerbs.pause(batch, runtimeId, pause));
+  }
+
+  @Override
+  public void backendSession(long sessionKey, String backendSessionId) {
+    record(batch -> TurnVerbs.backendSession(batch, sessionKey, backendSessionId));
+  }
+
+  @Override
+  public LedgerFacts.Admission admit(LedgerFacts.Admit admit) {
+    return writer.run(batch -> TurnVerbs.admit(batch, boot(), admit));
+  }
+
+  @Override
+  public boolean start(TurnKey turn) {
+    return writer.run(batch -> TurnVerbs.start(batch, boot(), turn));
+  }
+
+  @Override
+  public TurnSnapshot requestCancel(TurnKey turn) {
+    return writer.run(batch -> TurnVerbs.requestCancel(batch, turn));
+  }
+
+  @Override
+  public TurnSnapshot settle(TurnKey turn, TurnOutcome outcome) {
+    return writer.run(batch -> TurnVerbs.settle(batch, turn, outcome));
+  }
+
+  @Override
+  public boolean desync(long sessionKey, String reason) {
+    return writer.run(batch -> TurnVerbs.desync(batch, sessionKey, reason));
+  }
+
+  @Override
+  public boolean abort(long sessionKey, String reason) {
+    return writer.run(batch -> TurnVerbs.abort(batch, sessionKey, reason));
+  }
+
+  @Override
+  public long commandStarted(LedgerFacts.CommandStart command) {
+    return writer.run(batch -> SlotVerbs.commandStarted(batch, boot(), command));
+  }
+
+  @Override
+  public void commandEnded(long commandNumber, LedgerFacts.CommandEnd end) {
+    record(batch -> SlotVerbs.commandEnded(batch, commandNumber, end));
+  }
+
+  @Override
+  public void processStarted(LedgerFacts.ProcessStart process) {
+    record(batch -> SlotVerbs.processStarted(batch, boot(), process));
+  }
+
+  @Override
+  public boolean processEnded(LedgerFacts.ProcessEnd process) {
+    return writer.run(batch -> SlotVerbs.processEnded(batch, process));
+  }
+
+  @Override
+  public void note(LedgerFacts.CallFact call) {
+    writer.note(call);
+  }
+
+  private void record(Consumer<Batch> verb) {
+    writer.run(
+        batch -> {
+          verb.accept(batch);
+          return Boolean.TRUE;
+        });
+  }
+
+  @Override
+  public void close() {
+    if (closed.compareAndSet(false, true)) {
+      try {
+        record(batch -> SlotVerbs.bootEnded(batch, boot()));
+      } catch (Problem unwritten) {
+        LOG.log(
+            System.Logger.Level.WARNING,
+            "the end of this boot is not recorded: {0}",
+            unwritten.text());
+      } finally {
+        writer.stop();
+        directory.close();
+      }
+    }
   }
 }

@@ -37,28 +37,39 @@ public interface Ledger extends Resource {
   /** Number of this boot, from 1. */
   long boot();
 
+  /** Names this ledger for ever, in all its boots: a random UUID, made at its first boot. */
+  String id();
+
   /** Everything that can be asked. Never waits for the writer. */
   LedgerReads reads();
 
   /**
    * Settles what the boots before left open: turns in flight become {@code unknown} and desync
-   * their session, commands become interrupted, model calls too. Queued turns stay queued.
+   * their session, commands become interrupted, model calls too. Queued turns stay queued. To be
+   * called once, before this boot lets any agent work.
    */
   LedgerFacts.Recovered recover();
 
   /**
    * A new binding replaces the open one, if any. Opens a session for it unless {@code continues}
-   * names one.
+   * names one; one that continues stays paused if the one that it replaces was. Its state is {@code
+   * ready} until {@link #bindingState} says otherwise.
    */
   LedgerFacts.Bound bind(LedgerFacts.Binding binding);
 
   /** The open binding ended. False if it was closed already. */
   boolean unbind(String runtimeId, String reason);
 
-  /** The binding's state changed: {@code ready}, or {@code error} with a reason. */
+  /**
+   * The binding's state changed: {@code ready}, or {@code error} with a reason. Nothing happens if
+   * that binding is not open any more.
+   */
   void bindingState(String runtimeId, String state, String reason);
 
-  /** Paused or resumed, see {@link LedgerFacts.Pause}. */
+  /**
+   * Paused or resumed, see {@link LedgerFacts.Pause}. Nothing happens if that binding is not open
+   * any more.
+   */
   void pause(String runtimeId, LedgerFacts.Pause pause);
 
   /** The agent's own session id. */
@@ -78,7 +89,9 @@ public interface Ledger extends Resource {
 
   /**
    * The end of a turn. An {@link TurnOutcome.Unknown} desyncs the session, if it is active. Returns
-   * the settlement that stands: this one, or the earlier one if another was first.
+   * the settlement that stands: this one, or the earlier one if another was first. A move that
+   * {@link dev.blackbox.turn.TurnState#MOVES} does not list is a bug: {@link
+   * IllegalStateException}, and nothing is recorded.
    */
   TurnSnapshot settle(TurnKey turn, TurnOutcome outcome);
 
@@ -94,6 +107,7 @@ public interface Ledger extends Resource {
   /** A shell command is about to run. Returns its number. */
   long commandStarted(LedgerFacts.CommandStart command);
 
+  /** The first end stands. */
   void commandEnded(long commandNumber, LedgerFacts.CommandEnd end);
 
   void processStarted(LedgerFacts.ProcessStart process);
@@ -103,7 +117,8 @@ public interface Ledger extends Resource {
 
   /**
    * Adds a fact about a model call. Does not wait: it is committed before any verb that is called
-   * after this returns.
+   * after this returns. Waits only if the queue is full; it is never dropped, and is kept while the
+   * journal cannot be written.
    */
   void note(LedgerFacts.CallFact call);
 

@@ -8,7 +8,8 @@ import java.time.Duration;
  *
  * @param directory the state directory; made with mode 0700 if it is not there
  * @param sync what a commit survives
- * @param queueMax verbs that may wait for the writer; beyond it callers get 503 at once
+ * @param queueMax verbs that may wait for the writer, and as many reads for a connection; beyond it
+ *     callers get 503 at once
  * @param checkpointBytes journal bytes after which the database is forced and a new segment begins
  * @param checkpointEvery time after which the same happens, if anything was written
  * @param readConnections connections for reads
@@ -20,6 +21,23 @@ public record LedgerConfig(
     long checkpointBytes,
     Duration checkpointEvery,
     int readConnections) {
+
+  public LedgerConfig {
+    if (queueMax < 1
+        || checkpointBytes < 1
+        || !checkpointEvery.isPositive()
+        || readConnections < 1) {
+      throw new IllegalArgumentException(
+          "queueMax, checkpointBytes, checkpointEvery and readConnections must be above 0: "
+              + queueMax
+              + ", "
+              + checkpointBytes
+              + ", "
+              + checkpointEvery
+              + ", "
+              + readConnections);
+    }
+  }
 
   public static LedgerConfig at(Path directory) {
     return new LedgerConfig(directory, Sync.POWER, 4096, 8L << 20, Duration.ofSeconds(30), 4);

@@ -37,11 +37,7 @@ final class AgentAnswer {
 
   void whole(int status, Map<String, String> headers, byte[] body) throws VisitEndedException {
     head(status, headers);
-    visit.talk(
-        () -> {
-          response.send(body);
-          return null;
-        });
+    visit.tell(() -> response.send(body));
   }
 
   void begin(int status, Map<String, String> headers) {
@@ -55,11 +51,10 @@ final class AgentAnswer {
     if (out == null) {
       throw new IllegalStateException("the stream was not begun");
     }
-    visit.talk(
+    visit.tell(
         () -> {
           out.write(bytes, offset, length);
           out.flush();
-          return null;
         });
   }
 

@@ -12,7 +12,6 @@ import dev.blackbox.wire.InvalidChatRequestException;
 import io.helidon.http.HeaderNames;
 import io.helidon.webserver.http.ServerRequest;
 import io.helidon.webserver.http.ServerResponse;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
@@ -34,6 +33,9 @@ final class Door {
 
   private static final byte[] HEALTHY = "{\"ok\": true}".getBytes(StandardCharsets.UTF_8);
   private static final int PATH_CHARACTERS_MAX = 200;
+
+  /** What an array can hold, whatever the configuration says. */
+  private static final int BODY_BYTES_LIMIT = Integer.MAX_VALUE - 64;
 
   private enum Route {
     CHAT,
@@ -121,10 +123,10 @@ final class Door {
 
   private void chat(ServerRequest request, Serving serving, Visit visit, AgentAnswer answer)
       throws VisitEndedException {
-    Optional<byte[]> body = visit.talk(() -> body(request));
+    Optional<byte[]> body = visit.ask(() -> body(request, answer));
     OpenTurn turn = serving.turn();
     if (body.isEmpty() || turn == null) {
-      refuse(Refusal.TOO_LARGE, request, serving, visit, answer);
+      turnAway(Refusal.TOO_LARGE, request, serving, answer);
       return;
     }
     ChatRequest chat;
@@ -139,8 +141,7 @@ final class Door {
       return;
     }
     switch (turn.admit(visit)) {
-      case OpenTurn.Admission.Closed() ->
-          refuse(Refusal.TURN_CLOSED, request, serving, visit, answer);
+      case OpenTurn.Admission.Closed() -> turnAway(Refusal.TURN_CLOSED, request, serving, answer);
       case OpenTurn.Admission.OverBudget(int stepsMax) -> {
         note("max_steps_exceeded", request, Optional.of(turn.key().turnId()));
         answer.whole(
@@ -203,6 +204,7 @@ final class Door {
     return path.isEmpty() || path.startsWith("/") ? path : "/" + path;
   }
 
+  /** Turns a request away whose body has not been read. */
   private void refuse(
       Refusal refusal,
       ServerRequest request,
@@ -210,14 +212,21 @@ final class Door {
       Visit visit,
       AgentAnswer answer)
       throws VisitEndedException {
-    Optional<TurnId> turn =
-        Optional.ofNullable(serving).map(Serving::turn).map(open -> open.key().turnId());
-    note(refusal.reason(), request, turn);
     // A connection that is closed with unread bytes is reset, and the answer may be lost with it.
-    boolean readToItsEnd = visit.talk(() -> discardBody(request));
+    boolean readToItsEnd =
+        !request.content().hasEntity() || visit.ask(() -> discard(request.content().inputStream()));
     if (!readToItsEnd) {
       answer.closeAfterwards();
     }
+    turnAway(refusal, request, serving, answer);
+  }
+
+  private void turnAway(
+      Refusal refusal, ServerRequest request, @Nullable Serving serving, AgentAnswer answer)
+      throws VisitEndedException {
+    Optional<TurnId> turn =
+        Optional.ofNullable(serving).map(Serving::turn).map(open -> open.key().turnId());
+    note(refusal.reason(), request, turn);
     answer.whole(refusal.status(), refusal.headers(), refusal.body());
   }
 
@@ -274,31 +283,30 @@ final class Door {
   }
 
   /** The body, or empty if it is longer than the bound. */
-  private Optional<byte[]> body(ServerRequest request) throws IOException {
+  private Optional<byte[]> body(ServerRequest request, AgentAnswer answer) throws IOException {
     if (!request.content().hasEntity()) {
       return Optional.of(new byte[0]);
     }
-    long bytesMax = means.config().bodyBytesMax();
-    ByteArrayOutputStream body = new ByteArrayOutputStream();
     InputStream in = request.content().inputStream();
-    byte[] buffer = new byte[16 << 10];
-    int length = in.read(buffer);
-    while (length >= 0) {
-      if (body.size() + (long) length > bytesMax) {
-        return Optional.empty();
-      }
-      body.write(buffer, 0, length);
-      length = in.read(buffer);
+    byte[] body = in.readNBytes((int) Math.min(means.config().bodyBytesMax(), BODY_BYTES_LIMIT));
+    if (in.read() < 0) {
+      return Optional.of(body);
     }
-    return Optional.of(body.toByteArray());
+    if (!discard(in)) {
+      answer.closeAfterwards();
+    }
+    return Optional.empty();
   }
 
-  /** Reads what is left of the body, up to the bound. False if it is longer. */
-  private boolean discardBody(ServerRequest request) throws IOException {
-    if (!request.content().hasEntity() || request.content().consumed()) {
-      return true;
+  /** Reads what is left of a body, up to the bound. False if it is longer. */
+  private boolean discard(InputStream in) throws IOException {
+    long left = means.config().bodyBytesMax();
+    byte[] buffer = new byte[16 << 10];
+    int length = in.read(buffer);
+    while (length >= 0 && left > 0) {
+      left -= length;
+      length = in.read(buffer);
     }
-    InputStream in = request.content().inputStream();
-    return in.skip(means.config().bodyBytesMax()) >= 0 && in.read() < 0;
+    return length < 0;
   }
 }

@@ -33,4 +33,16 @@ public record ProxyConfig(
           Duration.ofSeconds(10),
           Duration.ofMinutes(30),
           Duration.ofMinutes(10));
+
+  /** The same bounds on another port. */
+  public ProxyConfig withPort(int otherPort) {
+    return new ProxyConfig(
+        otherPort,
+        bodyBytesMax,
+        responseBytesMax,
+        concurrentCallsMax,
+        connectTimeout,
+        firstByteTimeout,
+        idleTimeout);
+  }
 }

@@ -120,7 +120,9 @@ final class StreamRelay {
       throw EngineFailure.truncated("the engine's stream ended within an event");
     }
     sendPending();
-    send(new ByteSlice(new byte[] {'\n', '\n'}, 0, 2));
+    byte last = rest.raw().array()[rest.raw().end() - 1];
+    boolean lineEnded = last == '\n' || last == '\r';
+    send(new ByteSlice(new byte[] {'\n', '\n'}, lineEnded ? 1 : 0, 2));
   }
 
   private void take(SseDecoder.Event event) throws EngineFailure, VisitEndedException {
@@ -181,9 +183,10 @@ final class StreamRelay {
     engine.idleTimeout(CLOSING_MAX);
     try {
       long deadline = System.nanoTime() + CLOSING_MAX.toNanos();
-      while (engine.read(buffer) >= 0 && System.nanoTime() < deadline) {
-        // Nothing that follows the last event is of interest.
-        continue;
+      int length = 0;
+      // Nothing that follows the last event is of interest.
+      while (length >= 0 && System.nanoTime() < deadline) {
+        length = engine.read(buffer);
       }
     } catch (UpstreamException notClosed) {
       // The answer is whole; only its connection is lost.

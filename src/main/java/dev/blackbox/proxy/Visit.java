@@ -24,10 +24,16 @@ final class Visit {
     TURN_CLOSED
   }
 
-  /** Reads or writes of the agent's socket. */
+  /** A read of the agent's socket. */
   @FunctionalInterface
-  interface AgentIo<T extends @Nullable Object> {
+  interface AgentRead<T> {
     T run() throws IOException;
+  }
+
+  /** A write to the agent's socket. */
+  @FunctionalInterface
+  interface AgentWrite {
+    void run() throws IOException;
   }
 
   private final ReentrantLock lock = new ReentrantLock();
@@ -108,11 +114,24 @@ final class Visit {
   }
 
   /**
-   * Reads from or writes to the agent.
+   * Writes to the agent.
    *
    * @throws VisitEndedException if the agent is gone
    */
-  <T extends @Nullable Object> T talk(AgentIo<T> io) throws VisitEndedException {
+  void tell(AgentWrite io) throws VisitEndedException {
+    ask(
+        () -> {
+          io.run();
+          return true;
+        });
+  }
+
+  /**
+   * Reads from the agent.
+   *
+   * @throws VisitEndedException if the agent is gone
+   */
+  <T> T ask(AgentRead<T> io) throws VisitEndedException {
     lock.lock();
     try {
       if (ending == Ending.AGENT_GONE) {

@@ -1,6 +1,5 @@
 package dev.blackbox.upstream;
 
-import java.io.InputStream;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
@@ -8,7 +7,6 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
 
 /**
  * {@link Upstream} by the JDK's client, which takes every framing that engines use and lets another
@@ -17,14 +15,9 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 final class JdkUpstream implements Upstream {
 
   private final ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
-  private final ScheduledThreadPoolExecutor timer;
   private final HttpClient client;
 
   JdkUpstream(Duration connectTimeout) {
-    timer =
-        new ScheduledThreadPoolExecutor(
-            1, Thread.ofPlatform().name("upstream-timer").daemon(true).factory());
-    timer.setRemoveOnCancelPolicy(true);
     client =
         HttpClient.newBuilder()
             .version(HttpClient.Version.HTTP_1_1)
@@ -41,7 +34,7 @@ final class JdkUpstream implements Upstream {
     byte[] body = request.body();
     HttpRequest.Builder builder =
         HttpRequest.newBuilder(request.uri())
-            .timeout(request.deadlines().firstByte())
+            .timeout(firstByteLimit(request.deadlines()))
             .method(
                 request.method(),
                 body == null
@@ -50,16 +43,22 @@ final class JdkUpstream implements Upstream {
     request
         .headers()
         .forEach((name, values) -> values.forEach(value -> builder.header(name, value)));
-    CompletableFuture<HttpResponse<InputStream>> answer =
-        client.sendAsync(builder.build(), HttpResponse.BodyHandlers.ofInputStream());
-    return new JdkUpstreamCall(answer, request.deadlines(), timer);
+    CompletableFuture<HttpResponse<BodyQueue>> answer =
+        client.sendAsync(builder.build(), _ -> new BodyQueue());
+    return new JdkUpstreamCall(answer, request.deadlines());
   }
 
   @Override
   public void close() {
     client.shutdownNow();
     client.close();
-    timer.shutdownNow();
     executor.close();
+  }
+
+  private static Duration firstByteLimit(UpstreamDeadlines deadlines) {
+    return deadlines
+        .total()
+        .filter(total -> total.compareTo(deadlines.firstByte()) < 0)
+        .orElse(deadlines.firstByte());
   }
 }

@@ -2,6 +2,7 @@ package dev.blackbox.wire;
 
 import com.fasterxml.jackson.core.JsonLocation;
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.exc.StreamConstraintsException;
 import java.io.IOException;
 
 /**
@@ -17,11 +18,19 @@ public final class MalformedJsonException extends Exception {
     this.byteOffset = byteOffset;
   }
 
+  static MalformedJsonException at(String message, long byteOffset) {
+    return new MalformedJsonException(message + " at byte " + byteOffset, byteOffset);
+  }
+
   static MalformedJsonException from(IOException cause) {
+    if (cause instanceof StreamConstraintsException) {
+      return new MalformedJsonException(
+          "too deeply nested (more than " + Json.DEPTH_MAX + " levels), or too many values", 0);
+    }
     if (cause instanceof JsonProcessingException json) {
       JsonLocation at = json.getLocation();
       if (at != null) {
-        long offset = Math.max(at.getByteOffset(), at.getCharOffset());
+        long offset = Math.max(0, Math.max(at.getByteOffset(), at.getCharOffset()));
         return new MalformedJsonException(
             "not valid JSON at line " + at.getLineNr() + ", column " + at.getColumnNr(), offset);
       }

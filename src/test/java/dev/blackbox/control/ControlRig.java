@@ -61,6 +61,7 @@ final class ControlRig implements Resource {
                     processes,
                     type -> type.equals("fake") ? Optional.<Backend>of(backend) : Optional.empty(),
                     List.of("fake"),
+                    List.of("fake"),
                     new ControlConfig(
                         base,
                         Duration.ofSeconds(2),

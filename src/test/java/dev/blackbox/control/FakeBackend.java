@@ -35,7 +35,7 @@ final class FakeBackend implements Backend {
   final AtomicInteger starts = new AtomicInteger();
   final AtomicBoolean healthy = new AtomicBoolean(true);
   final AtomicReference<@Nullable String> startFailure = new AtomicReference<>();
-  final AtomicReference<CountDownLatch> working = new AtomicReference<>(new CountDownLatch(1));
+  final CountDownLatch working = new CountDownLatch(1);
 
   @Override
   public String type() {
@@ -80,10 +80,9 @@ final class FakeBackend implements Backend {
   private final class FakeAgent implements Agent {
 
     private final String session;
-    private final AtomicReference<CountDownLatch> stop =
-        new AtomicReference<>(new CountDownLatch(1));
+    private volatile CountDownLatch stop = new CountDownLatch(1);
     private final AtomicBoolean running = new AtomicBoolean();
-    private final AtomicReference<String> prompt = new AtomicReference<>("");
+    private volatile String prompt = "";
 
     FakeAgent(AgentSlot slot) {
       session = slot.knownSession().orElse("fake-session");
@@ -96,12 +95,12 @@ final class FakeBackend implements Backend {
 
     @Override
     public AgentResult run(AgentTask task) {
-      stop.set(new CountDownLatch(1));
-      prompt.set(task.prompt());
+      stop = new CountDownLatch(1);
+      prompt = task.prompt();
       running.set(true);
       runs.add(task.prompt());
       task.backendSession().accept(session);
-      working.get().countDown();
+      working.countDown();
       try {
         return answer(task);
       } finally {
@@ -131,13 +130,13 @@ final class FakeBackend implements Backend {
       if (!running.get()) {
         return StopReport.NOTHING;
       }
-      stop.get().countDown();
-      return prompt.get().equals("deaf") ? StopReport.unproved("it is deaf") : StopReport.STOPPED;
+      stop.countDown();
+      return prompt.equals("deaf") ? StopReport.unproved("it is deaf") : StopReport.STOPPED;
     }
 
     @Override
     public void close() {
-      stop.get().countDown();
+      stop.countDown();
     }
 
     private Work work(String text) {
@@ -147,7 +146,7 @@ final class FakeBackend implements Backend {
 
     private void awaitStop(int seconds) {
       try {
-        boolean _ = stop.get().await(seconds, TimeUnit.SECONDS);
+        boolean _ = stop.await(seconds, TimeUnit.SECONDS);
       } catch (InterruptedException _) {
         Thread.currentThread().interrupt();
       }

@@ -264,7 +264,7 @@ class TurnEngineTest {
   }
 
   private void working() throws InterruptedException {
-    assertThat(backend.working.get().await(10, TimeUnit.SECONDS)).isTrue();
+    assertThat(backend.working.await(10, TimeUnit.SECONDS)).isTrue();
   }
 
   private void assertReplays(String turnId, String prompt) {

@@ -5,7 +5,9 @@ import java.io.ByteArrayOutputStream;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
+import java.net.InetAddress;
 import java.net.Socket;
+import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 import java.util.Map;
@@ -24,7 +26,7 @@ final class TestAgent implements AutoCloseable {
   private final InputStream in;
 
   TestAgent(int port) throws IOException {
-    socket = new Socket("127.0.0.1", port);
+    socket = new Socket(InetAddress.getByAddress(new byte[] {127, 0, 0, 1}), port);
     socket.setTcpNoDelay(true);
     socket.setSoTimeout(READ_TIMEOUT_MS);
     in = new BufferedInputStream(socket.getInputStream());
@@ -72,12 +74,12 @@ final class TestAgent implements AutoCloseable {
     return new Head(Integer.parseInt(status.split(" ")[1]), headers);
   }
 
-  /** One chunk of a chunked body; null after the last. */
+  /** One chunk of a chunked body; empty at the last. */
   String chunk() throws IOException {
     int size = Integer.parseInt(line(), 16);
     byte[] bytes = exactly(size);
     line();
-    return size == 0 ? null : new String(bytes, StandardCharsets.UTF_8);
+    return new String(bytes, StandardCharsets.UTF_8);
   }
 
   Answer answer() throws IOException {
@@ -106,7 +108,7 @@ final class TestAgent implements AutoCloseable {
   boolean isClosedByProxy() throws IOException {
     try {
       return in.read() < 0;
-    } catch (java.net.SocketException reset) {
+    } catch (SocketException reset) {
       return true;
     }
   }

@@ -1,0 +1,74 @@
+package dev.blackbox.http;
+
+import dev.blackbox.kernel.Problem;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeSet;
+
+/**
+ * The whole API as one table. Paths are compared as they came: case counts, and neither a trailing
+ * slash, a doubled one nor a dot segment is folded away.
+ */
+final class Routes {
+
+  private static final int PATH_ECHO_MAX = 64;
+
+  private final List<Route> table;
+
+  Routes(HealthRoutes health, RolloutRoutes rollout, SessionRoutes sessions) {
+    table =
+        List.of(
+            Route.get("/health", health::health).evenIfBusy(),
+            Route.get("/livez", health::live).evenIfBusy(),
+            Route.get("/readyz", health::ready).evenIfBusy(),
+            Route.get("/v1/status", rollout::status),
+            Route.post("/v1/rollout/register", rollout::register),
+            Route.post("/v1/rollout/pause", rollout::pause),
+            Route.post("/v1/rollout/resume", rollout::resume),
+            Route.get("/v1/rollout/pause_state", rollout::pauseState),
+            Route.get("/v1/sessions/{session_id}", sessions::show),
+            Route.post("/v1/sessions/{session_id}/messages", sessions::submit),
+            Route.get("/v1/sessions/{session_id}/turns/{turn_id}", sessions::turn),
+            Route.post("/v1/sessions/{session_id}/turns/{turn_id}/cancel", sessions::cancel),
+            Route.post("/v1/sessions/{session_id}/execute_cmd", sessions::execute),
+            Route.post("/v1/sessions/{session_id}/abort", sessions::abort));
+  }
+
+  /**
+   * Where a request goes.
+   *
+   * @param allowed if there is no such method here: those that there are
+   */
+  record Match(Optional<Route> route, Map<String, String> path, String allowed) {}
+
+  /** Fails with {@code not_found} if the path is nobody's. */
+  Match match(String method, String rawPath) {
+    List<String> segments = Route.split(origin(rawPath));
+    TreeSet<String> methods = new TreeSet<>();
+    for (Route route : table) {
+      Optional<Map<String, String>> path = route.match(segments);
+      if (path.isPresent() && route.method().equals(method)) {
+        return new Match(Optional.of(route), path.get(), route.method());
+      }
+      path.ifPresent(_ -> methods.add(route.method()));
+    }
+    if (methods.isEmpty()) {
+      String shown =
+          rawPath.length() <= PATH_ECHO_MAX ? rawPath : rawPath.substring(0, PATH_ECHO_MAX) + "…";
+      throw Problem.notFound("There is nothing at " + shown + ".", Map.of("path", shown));
+    }
+    return new Match(Optional.empty(), Map.of(), String.join(", ", methods));
+  }
+
+  /**
+   * The path of a request target in absolute form, which every server must take (RFC 9112, 3.2.2).
+   */
+  private static String origin(String rawPath) {
+    if (!rawPath.startsWith("http://")) {
+      return rawPath;
+    }
+    int slash = rawPath.indexOf('/', "http://".length());
+    return slash < 0 ? "/" : rawPath.substring(slash);
+  }
+}

@@ -1,0 +1,219 @@
+package dev.blackbox.ledger;
+
+import dev.blackbox.kernel.Problem;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Types;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import org.h2.api.ErrorCode;
+import org.h2.jdbcx.JdbcDataSource;
+import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.Jdbi;
+import org.jdbi.v3.core.argument.AbstractArgumentFactory;
+import org.jdbi.v3.core.argument.Argument;
+import org.jdbi.v3.core.config.ConfigRegistry;
+import org.jdbi.v3.core.statement.SqlStatements;
+
+/**
+ * H2 with one connection for the writer, and some for reads.
+ *
+ * <p>Reads run on threads of this class, each with a connection of its own, and never on the
+ * caller's: a thread that is interrupted inside H2 closes the channel of the database file, and
+ * with it the database for everybody. Whoever calls {@link #read} may be interrupted at will.
+ */
+final class Database {
+
+  private static final Duration READS_END_WITHIN = Duration.ofSeconds(5);
+
+  private final JdbcDataSource source;
+  private final Handle writer;
+  private final List<Handle> all = new ArrayList<>();
+  private final BlockingQueue<Handle> idleReaders;
+  private final ThreadPoolExecutor readers;
+
+  private Database(JdbcDataSource source, Jdbi jdbi, LedgerConfig config) {
+    this.source = source;
+    int count = config.readConnections();
+    this.writer = opened(jdbi);
+    this.idleReaders = new ArrayBlockingQueue<>(count);
+    for (int i = 0; i < count; i++) {
+      idleReaders.add(opened(jdbi));
+    }
+    this.readers =
+        new ThreadPoolExecutor(
+            count,
+            count,
+            0,
+            TimeUnit.SECONDS,
+            new ArrayBlockingQueue<>(config.queueMax()),
+            Thread.ofPlatform().daemon().name("ledger-read-", 0).factory());
+  }
+
+  private Handle opened(Jdbi jdbi) {
+    Handle handle = jdbi.open();
+    all.add(handle);
+    return handle;
+  }
+
+  /**
+   * Settings, none of them H2's default: no shutdown hook (the ledger is closed by its owner), no
+   * trace file (it could hold bodies), 16 MB of cache, and statements kept parsed. The write delay
+   * stays H2's own half second: the journal has what the file does not have yet.
+   */
+  static String url(Path directory) {
+    return "jdbc:h2:file:"
+        + directory.resolve(StateDirectory.DATABASE)
+        + ";DB_CLOSE_ON_EXIT=FALSE;TRACE_LEVEL_FILE=0;CACHE_SIZE=16384;QUERY_CACHE_SIZE=64";
+  }
+
+  static Database open(Path directory, LedgerConfig config) {
+    JdbcDataSource source = new JdbcDataSource();
+    source.setURL(url(directory));
+    Jdbi jdbi = Jdbi.create(source);
+    jdbi.registerArgument(new InstantArgumentFactory());
+    jdbi.getConfig(SqlStatements.class).setUnusedBindingAllowed(true);
+    return new Database(source, jdbi, config);
+  }
+
+  JdbcDataSource source() {
+    return source;
+  }
+
+  Connection connection() {
+    return writer.getConnection();
+  }
+
+  /** For the writer's thread only. */
+  Handle writer() {
+    return writer;
+  }
+
+  /** The newest fact that is applied. */
+  Chain applied() {
+    return Rows.applied(writer);
+  }
+
+  /** Forces everything that is committed to the disk. */
+  void checkpoint() {
+    writer.execute("CHECKPOINT SYNC");
+  }
+
+  /** Runs a read, and waits for it whether interrupted or not. */
+  <T> T read(Function<Handle, T> body) {
+    try {
+      return CompletableFuture.supplyAsync(() -> onReader(body), readers).join();
+    } catch (RejectedExecutionException full) {
+      if (readers.isShutdown()) {
+        throw new IllegalStateException("the database is closed", full);
+      }
+      throw Problem.unavailable(
+          "Too many reads wait for the ledger; try again.",
+          Map.of("reads_waiting_max", readers.getQueue().size()));
+    } catch (CompletionException failed) {
+      if (failed.getCause() instanceof RuntimeException cause) {
+        throw cause;
+      }
+      throw failed;
+    }
+  }
+
+  private <T> T onReader(Function<Handle, T> body) {
+    // As many connections as threads: there is always one.
+    Handle handle = idleReaders.remove();
+    try {
+      return body.apply(handle);
+    } finally {
+      idleReaders.add(handle);
+    }
+  }
+
+  /** Ends reads, then closes the file in order. */
+  void close() {
+    endReads();
+    closeHandles();
+  }
+
+  /** Lets go of the file as it is, after a failure, or when nothing may be written. */
+  void abandon() {
+    try {
+      writer.execute("SHUTDOWN IMMEDIATELY");
+    } catch (RuntimeException alreadyDown) {
+      System.getLogger(Database.class.getName())
+          .log(System.Logger.Level.DEBUG, "the database was down already");
+    }
+    endReads();
+    closeHandles();
+  }
+
+  private void endReads() {
+    readers.shutdown();
+    try {
+      if (!readers.awaitTermination(READS_END_WITHIN.toMillis(), TimeUnit.MILLISECONDS)) {
+        System.getLogger(Database.class.getName())
+            .log(System.Logger.Level.WARNING, "a read did not end in {0}", READS_END_WITHIN);
+      }
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void closeHandles() {
+    for (Handle handle : all) {
+      try {
+        handle.close();
+      } catch (RuntimeException alreadyDown) {
+        System.getLogger(Database.class.getName())
+            .log(System.Logger.Level.DEBUG, "a connection was down already");
+      }
+    }
+  }
+
+  /** Whether it cannot be opened because another program, such as a console of H2, has it open. */
+  static boolean isLocked(Throwable failure) {
+    for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+      if (cause instanceof SQLException sql
+          && sql.getErrorCode() == ErrorCode.DATABASE_ALREADY_OPEN_1) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Whether the writer's connection still works. */
+  boolean isUsable() {
+    try {
+      return connection().isValid(0);
+    } catch (SQLException down) {
+      return false;
+    }
+  }
+
+  /**
+   * An instant as UTC, whatever the machine's time zone: the driver's own way may pass through it.
+   */
+  private static final class InstantArgumentFactory extends AbstractArgumentFactory<Instant> {
+    InstantArgumentFactory() {
+      super(Types.TIMESTAMP_WITH_TIMEZONE);
+    }
+
+    @Override
+    protected Argument build(Instant value, ConfigRegistry config) {
+      return (position, statement, _) ->
+          statement.setObject(position, value.atOffset(ZoneOffset.UTC));
+    }
+  }
+}

@@ -1,0 +1,183 @@
+package dev.blackbox.ledger;
+
+import dev.blackbox.kernel.ErrorCode;
+import dev.blackbox.kernel.Problem;
+import dev.blackbox.kernel.SessionId;
+import dev.blackbox.ledger.LedgerFacts.CallRecord;
+import dev.blackbox.ledger.LedgerFacts.ChainReport;
+import dev.blackbox.ledger.LedgerFacts.Event;
+import dev.blackbox.ledger.LedgerFacts.LeftProcess;
+import dev.blackbox.ledger.LedgerFacts.OpenBinding;
+import dev.blackbox.ledger.LedgerFacts.SessionCounts;
+import dev.blackbox.ledger.Rows.KeyedBinding;
+import dev.blackbox.ledger.Rows.Numbered;
+import dev.blackbox.turn.SessionSnapshot;
+import dev.blackbox.turn.TurnKey;
+import dev.blackbox.turn.TurnSnapshot;
+import dev.blackbox.turn.TurnState;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.jdbi.v3.core.Handle;
+
+/** Reads of the rows. */
+final class H2Reads implements LedgerReads {
+
+  private final Storage storage;
+  private final StateDirectory directory;
+  private final Writer writer;
+
+  H2Reads(Storage storage, StateDirectory directory, Writer writer) {
+    this.storage = storage;
+    this.directory = directory;
+    this.writer = writer;
+  }
+
+  @Override
+  public Optional<SessionSnapshot> session(SessionId id) {
+    return read(rows -> Rows.session(rows, id));
+  }
+
+  @Override
+  public Optional<SessionSnapshot> session(long sessionKey) {
+    return read(rows -> Rows.session(rows, sessionKey));
+  }
+
+  @Override
+  public Optional<TurnSnapshot> turn(TurnKey turn) {
+    return read(rows -> Rows.turn(rows, turn));
+  }
+
+  @Override
+  public Optional<TurnSnapshot> activeTurn(long sessionKey) {
+    return read(rows -> Rows.activeTurn(rows, sessionKey));
+  }
+
+  @Override
+  public Optional<TurnSnapshot> queued(long sessionKey) {
+    return activeTurn(sessionKey).filter(turn -> turn.state() == TurnState.QUEUED);
+  }
+
+  @Override
+  public Optional<TurnSnapshot> latestTurn(long sessionKey) {
+    return read(rows -> Rows.latestTurn(rows, sessionKey));
+  }
+
+  @Override
+  public void forEachTurn(long sessionKey, Consumer<TurnSnapshot> reader) {
+    int number = 0;
+    while (true) {
+      int after = number;
+      Optional<Numbered> next = read(rows -> Rows.turnAfter(rows, sessionKey, after));
+      if (next.isEmpty()) {
+        return;
+      }
+      number = next.get().number();
+      reader.accept(next.get().turn());
+    }
+  }
+
+  @Override
+  public List<CallRecord> calls(TurnKey turn) {
+    return read(rows -> Rows.calls(rows, turn));
+  }
+
+  @Override
+  public Optional<OpenBinding> openBinding() {
+    return read(Rows::openBinding).map(KeyedBinding::open);
+  }
+
+  @Override
+  public Optional<Integer> lastProxyPort() {
+    return read(
+        rows ->
+            rows.createQuery("SELECT proxy_port FROM binding ORDER BY binding_key DESC LIMIT 1")
+                .mapTo(Integer.class)
+                .findOne());
+  }
+
+  @Override
+  public SessionCounts sessionCounts() {
+    return read(
+        rows ->
+            rows.createQuery(
+                    """
+                    SELECT COUNT(CASE WHEN state = 'active' THEN 1 END) AS active,
+                      COUNT(CASE WHEN state = 'desynced' THEN 1 END) AS desynced,
+                      COUNT(CASE WHEN state = 'aborted' THEN 1 END) AS aborted
+                    FROM session WHERE binding_key = (SELECT MAX(binding_key) FROM binding)\
+                    """)
+                .map(
+                    (row, _) ->
+                        new SessionCounts(
+                            row.getInt("active"), row.getInt("desynced"), row.getInt("aborted")))
+                .one());
+  }
+
+  @Override
+  public List<LeftProcess> leftProcesses() {
+    return read(
+        rows ->
+            rows.createQuery(
+                    """
+                    SELECT * FROM process
+                    WHERE open_boot >= 0 AND open_boot < (SELECT MAX(boot) FROM boot)
+                    ORDER BY started_at, pid\
+                    """)
+                .map(
+                    (row, _) ->
+                        new LeftProcess(
+                            row.getLong("boot"),
+                            row.getString("kind"),
+                            row.getLong("pid"),
+                            row.getLong("start_ticks"),
+                            row.getString("machine_boot_id")))
+                .list());
+  }
+
+  @Override
+  public List<Event> events(long fromSequence, int countMax) {
+    return read(
+        rows -> Rows.events(rows, fromSequence, countMax).map((row, _) -> Rows.event(row)).list());
+  }
+
+  @Override
+  public ChainReport verify() {
+    Chain safe = storage.head();
+    return new Verification().run(this::read, safe);
+  }
+
+  @Override
+  public long bytesOnDisk() {
+    try {
+      return directory.bytesOnDisk();
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
+  }
+
+  /** A read that meets a database being opened again is tried once on the new one. */
+  private <T> T read(Function<Handle, T> body) {
+    Database seen = storage.database();
+    try {
+      return seen.read(body);
+    } catch (Problem tooMany) {
+      throw tooMany;
+    } catch (RuntimeException failure) {
+      Database now = storage.database();
+      if (now != seen) {
+        return now.read(body);
+      }
+      writer.check();
+      throw new Problem(
+          ErrorCode.SERVICE_UNAVAILABLE,
+          "The ledger's database cannot be read at the moment; try again.",
+          Map.of(),
+          failure);
+    }
+  }
+}

@@ -1,0 +1,265 @@
+package dev.blackbox.ledger;
+
+import dev.blackbox.ledger.LedgerRefusedException.Reason;
+import java.io.IOException;
+import java.nio.BufferUnderflowException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads the segments of the journal in order, and tells a torn tail from damage.
+ *
+ * <p>Records of a segment whose numbers are not below the first of the next segment are superseded:
+ * they were written in a batch that failed, after which the writer turned away from that segment.
+ * They, and any rubble behind the last good record, are not looked at.
+ */
+final class JournalReader {
+
+  private static final System.Logger LOG = System.getLogger(JournalReader.class.getName());
+
+  /** How much of a torn tail is looked through at a time. */
+  private static final int WINDOW_BYTES = 1 << 20;
+
+  private final JournalFiles files;
+  private final Path directory;
+
+  /**
+   * @param directory for the words of refusals
+   */
+  JournalReader(JournalFiles files, Path directory) {
+    this.files = files;
+    this.directory = directory;
+  }
+
+  /** A segment file with a good header. */
+  record Segment(String name, SegmentHeader header) {}
+
+  /** Takes the records one by one. */
+  interface Sink {
+    void accept(JournalRecord fact) throws LedgerRefusedException;
+  }
+
+  /** All segments, oldest first. Refuses what a newer version wrote, before anything is touched. */
+  List<Segment> segments() throws IOException, LedgerRefusedException {
+    List<String> names = files.list().stream().filter(SegmentHeader::isSegment).sorted().toList();
+    List<Segment> segments = new ArrayList<>();
+    for (String name : names) {
+      Optional<SegmentHeader> header = header(name, name.equals(names.getLast()));
+      if (header.isEmpty()) {
+        LOG.log(System.Logger.Level.WARNING, "{0} was never finished; it is left out", name);
+        continue;
+      }
+      SegmentHeader found = header.get();
+      if (found.format() > SegmentHeader.FORMAT || found.schema() > Schema.VERSION) {
+        throw Schema.newer(
+            directory,
+            "journal format " + found.format() + ", schema " + found.schema() + " in " + name);
+      }
+      segments.add(new Segment(name, found));
+    }
+    return segments;
+  }
+
+  /**
+   * Hands out the facts that {@code applied} does not have, in order.
+   *
+   * @param through the last fact that counts
+   * @return where the journal ends
+   */
+  Chain replay(Chain applied, long through, Sink sink) throws IOException, LedgerRefusedException {
+    List<Segment> segments = segments();
+    if (segments.isEmpty()) {
+      throw new LedgerRefusedException(
+          Reason.DAMAGED,
+          directory
+              + " has no journal, but a database with "
+              + applied.sequence()
+              + " facts. Its newest facts may be missing: put the journal-*.log files back that"
+              + " belong to it, or restore both from one backup.",
+          null);
+    }
+    Chain first = segments.getFirst().header.before();
+    if (applied.sequence() < first.sequence()) {
+      throw new LedgerRefusedException(
+          Reason.DAMAGED,
+          "the database in "
+              + directory
+              + " ends at fact "
+              + applied.sequence()
+              + ", but its journal begins after fact "
+              + first.sequence()
+              + ": the database was emptied, cut or replaced by an older one. Put the right"
+              + " ledger.mv.db back, or restore database and journal from one backup.",
+          null);
+    }
+    Chain end = first;
+    for (int i = 0; i < segments.size(); i++) {
+      @Nullable Segment next = i + 1 < segments.size() ? segments.get(i + 1) : null;
+      long limit = next == null ? through : next.header.before().sequence();
+      sameHistory(applied, end);
+      end = read(segments.get(i), end, limit, next == null, checked(applied, sink));
+      if (next != null && !next.header.before().equals(end)) {
+        throw damaged(next.name, 0, "does not continue " + segments.get(i).name);
+      }
+    }
+    if (applied.sequence() > end.sequence()) {
+      throw new LedgerRefusedException(
+          Reason.DAMAGED,
+          "the database in "
+              + directory
+              + " has fact "
+              + applied.sequence()
+              + ", but its journal ends at fact "
+              + end.sequence()
+              + ": the end of the journal is lost or belongs to another ledger. Restore database"
+              + " and journal from one backup.",
+          null);
+    }
+    return end;
+  }
+
+  private Sink checked(Chain applied, Sink sink) {
+    return fact -> {
+      sameHistory(applied, fact.after());
+      if (fact.sequence() > applied.sequence()) {
+        sink.accept(fact);
+      }
+    };
+  }
+
+  private void sameHistory(Chain applied, Chain journal) throws LedgerRefusedException {
+    if (applied.sequence() == journal.sequence() && !applied.equals(journal)) {
+      throw new LedgerRefusedException(
+          Reason.DAMAGED,
+          "database and journal in "
+              + directory
+              + " are not of one history: they differ at fact "
+              + applied.sequence()
+              + ". Restore both from one backup.",
+          null);
+    }
+  }
+
+  private Optional<SegmentHeader> header(String name, boolean last)
+      throws IOException, LedgerRefusedException {
+    try (JournalFiles.Input input = files.open(name)) {
+      ByteBuffer bytes = ByteBuffer.allocate(SegmentHeader.BYTES);
+      input.read(0, bytes);
+      Optional<SegmentHeader> header = SegmentHeader.of(bytes.flip());
+      if (header.isEmpty() && !(last && input.size() <= SegmentHeader.BYTES)) {
+        throw damaged(name, 0, "has no valid header");
+      }
+      if (header.isPresent() && header.get().firstSequence() != SegmentHeader.firstSequence(name)) {
+        throw damaged(name, 0, "has the header of " + header.get().fileName());
+      }
+      return header;
+    }
+  }
+
+  private Chain read(Segment segment, Chain start, long limit, boolean last, Sink sink)
+      throws IOException, LedgerRefusedException {
+    Chain end = start;
+    long position = SegmentHeader.BYTES;
+    try (JournalFiles.Input input = files.open(segment.name)) {
+      long size = input.size();
+      while (end.sequence() < limit) {
+        JournalRecord fact = recordAt(input, position, size);
+        if (fact == null) {
+          if (!last || wasSafe(input, position, size, end.sequence() + 1)) {
+            throw damaged(
+                segment.name, position, "fact " + (end.sequence() + 1) + " cannot be read");
+          }
+          if (position < size) {
+            LOG.log(
+                System.Logger.Level.WARNING,
+                "{0}: {1} bytes from byte {2} on were never finished; they are left out",
+                segment.name,
+                size - position,
+                position);
+          }
+          return end;
+        }
+        if (!fact.before().equals(end)) {
+          throw damaged(
+              segment.name, position, "does not continue the chain at fact " + end.sequence());
+        }
+        sink.accept(fact);
+        position += JournalRecord.PREFIX_BYTES + checkedLength(input, position);
+        end = fact.after();
+      }
+    }
+    return end;
+  }
+
+  /** Null if there is no whole record at this place. */
+  private static @Nullable JournalRecord recordAt(
+      JournalFiles.Input input, long position, long size) throws IOException {
+    if (size - position < JournalRecord.PREFIX_BYTES) {
+      return null;
+    }
+    ByteBuffer prefix = ByteBuffer.allocate(JournalRecord.PREFIX_BYTES);
+    input.read(position, prefix);
+    int length = prefix.flip().getInt();
+    int checksum = prefix.getInt();
+    if (length < JournalRecord.FIXED_BYTES
+        || length > size - position - JournalRecord.PREFIX_BYTES) {
+      return null;
+    }
+    ByteBuffer checked = ByteBuffer.allocate(length);
+    input.read(position + JournalRecord.PREFIX_BYTES, checked);
+    if (checked.flip().remaining() != length || JournalRecord.checksum(checked) != checksum) {
+      return null;
+    }
+    try {
+      return JournalRecord.ofChecked(checked);
+    } catch (BufferUnderflowException nonsense) {
+      return null;
+    }
+  }
+
+  private static int checkedLength(JournalFiles.Input input, long position) throws IOException {
+    ByteBuffer length = ByteBuffer.allocate(Integer.BYTES);
+    input.read(position, length);
+    return length.flip().getInt();
+  }
+
+  /** Whether a good record behind {@code from} says that this fact was safe before. */
+  private static boolean wasSafe(JournalFiles.Input input, long from, long size, long sequence)
+      throws IOException {
+    int headBytes = JournalRecord.PREFIX_BYTES + 2 * Long.BYTES;
+    for (long start = from + 1; start + headBytes <= size; start += WINDOW_BYTES) {
+      ByteBuffer window = ByteBuffer.allocate(WINDOW_BYTES + headBytes);
+      input.read(start, window);
+      window.flip();
+      for (int i = 0; i + headBytes <= window.remaining() && i < WINDOW_BYTES; i++) {
+        // The cheap test first: almost no place in rubble looks like a record of later facts.
+        long candidate = window.getLong(i + JournalRecord.PREFIX_BYTES);
+        long settled = window.getLong(i + JournalRecord.PREFIX_BYTES + Long.BYTES);
+        if (candidate > settled && settled >= sequence) {
+          JournalRecord fact = recordAt(input, start + i, size);
+          if (fact != null && fact.sequence() == candidate) {
+            return true;
+          }
+        }
+      }
+    }
+    return false;
+  }
+
+  private LedgerRefusedException damaged(String name, long offset, String what) {
+    return new LedgerRefusedException(
+        Reason.DAMAGED,
+        directory.resolve(name)
+            + " at byte "
+            + offset
+            + ": "
+            + what
+            + ". The journal is damaged in a place that was safe before; restore it and the"
+            + " database from one backup.",
+        null);
+  }
+}

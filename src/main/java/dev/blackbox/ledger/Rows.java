@@ -1,0 +1,371 @@
+package dev.blackbox.ledger;
+
+import dev.blackbox.kernel.ErrorCode;
+import dev.blackbox.kernel.InstanceId;
+import dev.blackbox.kernel.SessionId;
+import dev.blackbox.kernel.TurnId;
+import dev.blackbox.turn.SessionSnapshot;
+import dev.blackbox.turn.SessionState;
+import dev.blackbox.turn.TurnError;
+import dev.blackbox.turn.TurnKey;
+import dev.blackbox.turn.TurnOutcome;
+import dev.blackbox.turn.TurnSnapshot;
+import dev.blackbox.turn.TurnState;
+import dev.blackbox.turn.Usage;
+import dev.blackbox.turn.Work;
+import dev.blackbox.wire.Json;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.statement.Query;
+import org.jspecify.annotations.Nullable;
+
+/** Rows as values: for reads, and for the verbs in their open transaction. */
+final class Rows {
+
+  private static final String TURN =
+      """
+      SELECT t.*, s.session_id, s.instance_id, s.backend_type
+      FROM turn t JOIN session s ON s.session_key = t.session_key
+      """;
+
+  private static final String SESSION =
+      """
+      SELECT s.*, b.system_prompt_file, b.system_prompt_text
+      FROM session s JOIN binding b ON b.binding_key = s.opening_binding_key
+      """;
+
+  private static final String CALL = "SELECT * FROM model_call ";
+
+  private Rows() {}
+
+  static Chain applied(Handle handle) {
+    return handle
+        .createQuery("SELECT sequence, hash FROM event ORDER BY sequence DESC LIMIT 1")
+        .map((row, _) -> Chain.at(row.getLong("sequence"), row.getBytes("hash")))
+        .findOne()
+        .orElse(Chain.START);
+  }
+
+  static Instant newestTime(Handle handle) {
+    return handle
+        .createQuery("SELECT at FROM event ORDER BY sequence DESC LIMIT 1")
+        .map((row, _) -> instant(row, "at"))
+        .findOne()
+        .orElse(Instant.EPOCH);
+  }
+
+  /** The next free number of a table: its primary key is that column. */
+  static long nextNumber(Handle handle, String table, String column) {
+    return number(handle, "SELECT COALESCE(MAX(" + column + "), 0) + 1 FROM " + table);
+  }
+
+  static long number(Handle handle, String query) {
+    return handle.createQuery(query).mapTo(Long.class).one();
+  }
+
+  static Optional<SessionSnapshot> session(Handle handle, long sessionKey) {
+    return handle
+        .createQuery(SESSION + "WHERE s.session_key = :key")
+        .bind("key", sessionKey)
+        .map((row, _) -> session(row))
+        .findOne();
+  }
+
+  static Optional<SessionSnapshot> session(Handle handle, SessionId id) {
+    return handle
+        .createQuery(SESSION + "WHERE s.session_id = :id ORDER BY s.session_key DESC LIMIT 1")
+        .bind("id", id.value())
+        .map((row, _) -> session(row))
+        .findOne();
+  }
+
+  static Optional<TurnSnapshot> turn(Handle handle, TurnKey key) {
+    return handle
+        .createQuery(TURN + "WHERE t.session_key = :key AND t.turn_id = :id")
+        .bind("key", key.sessionKey())
+        .bind("id", key.turnId().value())
+        .map((row, _) -> turn(row))
+        .findOne();
+  }
+
+  static Optional<TurnSnapshot> activeTurn(Handle handle, long sessionKey) {
+    return handle
+        .createQuery(TURN + "WHERE t.active_session_key = :key")
+        .bind("key", sessionKey)
+        .map((row, _) -> turn(row))
+        .findOne();
+  }
+
+  static Optional<TurnSnapshot> latestTurn(Handle handle, long sessionKey) {
+    return handle
+        .createQuery(TURN + "WHERE t.session_key = :key AND t.turn_id = s.latest_turn_id")
+        .bind("key", sessionKey)
+        .map((row, _) -> turn(row))
+        .findOne();
+  }
+
+  /** A turn with its number. */
+  record Numbered(int number, TurnSnapshot turn) {}
+
+  static Optional<Numbered> turnAfter(Handle handle, long sessionKey, int number) {
+    return handle
+        .createQuery(
+            TURN
+                + """
+                WHERE t.session_key = :key AND t.turn_number > :number
+                ORDER BY t.turn_number LIMIT 1\
+                """)
+        .bind("key", sessionKey)
+        .bind("number", number)
+        .map((row, _) -> new Numbered(row.getInt("turn_number"), turn(row)))
+        .findOne();
+  }
+
+  /** All turns that are queued or in flight; at most one per session. */
+  static List<TurnSnapshot> activeTurns(Handle handle) {
+    // A range, because H2 finds it in the index; IS NOT NULL would read every turn.
+    return handle
+        .createQuery(TURN + "WHERE t.active_session_key >= 0 ORDER BY t.active_session_key")
+        .map((row, _) -> turn(row))
+        .list();
+  }
+
+  static List<LedgerFacts.CallRecord> calls(Handle handle, TurnKey key) {
+    return handle
+        .createQuery(
+            CALL + "WHERE session_key = :key AND turn_id = :id ORDER BY step, arrived_at, call_id")
+        .bind("key", key.sessionKey())
+        .bind("id", key.turnId().value())
+        .map((row, _) -> call(row))
+        .list();
+  }
+
+  static List<LedgerFacts.CallRecord> openCalls(Handle handle) {
+    return handle
+        .createQuery(CALL + "WHERE open_call = 1 ORDER BY call_id")
+        .map((row, _) -> call(row))
+        .list();
+  }
+
+  static Optional<LedgerFacts.CallRecord> openCall(Handle handle, String callId) {
+    return handle
+        .createQuery(CALL + "WHERE call_id = :id AND open_call = 1")
+        .bind("id", callId)
+        .map((row, _) -> call(row))
+        .findOne();
+  }
+
+  /** The open binding with the ledger's own number of it. */
+  record KeyedBinding(long bindingKey, LedgerFacts.OpenBinding open) {}
+
+  static Optional<KeyedBinding> openBinding(Handle handle) {
+    return handle
+        .createQuery(
+            """
+            SELECT b.*, c.content FROM binding b JOIN config c ON c.config_hash = b.config_hash
+            WHERE b.open_slot = 1\
+            """)
+        .map((row, _) -> binding(row))
+        .findOne();
+  }
+
+  static LedgerFacts.Event event(ResultSet row) throws SQLException {
+    Chain link = Chain.at(row.getLong("sequence"), row.getBytes("hash"));
+    return new LedgerFacts.Event(
+        link.sequence(),
+        instant(row, "at"),
+        row.getString("type"),
+        optionalLong(row, "session_key"),
+        optionalString(row, "turn_id").map(TurnId::new),
+        row.getString("head"),
+        link.hash());
+  }
+
+  static Query events(Handle handle, long fromSequence, int countMax) {
+    return handle
+        .createQuery("SELECT * FROM event WHERE sequence >= :from ORDER BY sequence LIMIT :count")
+        .bind("from", fromSequence)
+        .bind("count", countMax);
+  }
+
+  private static SessionSnapshot session(ResultSet row) throws SQLException {
+    SessionState state = SessionState.ofWireName(row.getString("state"));
+    Optional<String> reason =
+        switch (state) {
+          case ACTIVE -> Optional.empty();
+          case DESYNCED -> optionalString(row, "desync_reason");
+          case ABORTED -> optionalString(row, "abort_reason");
+        };
+    return new SessionSnapshot(
+        row.getLong("session_key"),
+        new SessionId(row.getString("session_id")),
+        new InstanceId(row.getString("instance_id")),
+        row.getString("runtime_id"),
+        row.getString("backend_type"),
+        state,
+        reason.orElse(""),
+        optionalString(row, "backend_session_id"),
+        prompt(row),
+        optionalString(row, "generated_turn_id").map(TurnId::new),
+        row.getBoolean("explicit_turn_ids"),
+        row.getInt("committed_turns"),
+        instant(row, "created_at"),
+        instant(row, "updated_at"));
+  }
+
+  private static Optional<SessionSnapshot.SystemPrompt> prompt(ResultSet row) throws SQLException {
+    Optional<String> text = optionalString(row, "system_prompt_text");
+    String file = row.getString("system_prompt_file");
+    return text.map(found -> new SessionSnapshot.SystemPrompt(file == null ? "" : file, found));
+  }
+
+  private static TurnSnapshot turn(ResultSet row) throws SQLException {
+    TurnState state = TurnState.ofWireName(row.getString("state"));
+    return new TurnSnapshot(
+        new TurnKey(row.getLong("session_key"), new TurnId(row.getString("turn_id"))),
+        new SessionId(row.getString("session_id")),
+        new InstanceId(row.getString("instance_id")),
+        row.getString("backend_type"),
+        state,
+        row.getString("fingerprint"),
+        row.getString("request"),
+        row.getBoolean("cancel_requested"),
+        state.isSettled() ? Optional.of(settlement(state, row)) : Optional.empty(),
+        instant(row, "created_at"),
+        instant(row, "updated_at"),
+        row.getLong("queued_by_boot"),
+        optionalLong(row, "started_by_boot"));
+  }
+
+  private static TurnSnapshot.Settlement settlement(TurnState state, ResultSet row)
+      throws SQLException {
+    Usage usage =
+        new Usage(
+            row.getLong("total_tokens"),
+            row.getLong("input_tokens"),
+            row.getLong("output_tokens"),
+            row.getLong("reasoning_tokens"),
+            row.getLong("steps"),
+            row.getLong("tool_calls"));
+    Work work =
+        new Work(
+            row.getString("outputs"),
+            row.getString("trace"),
+            usage,
+            row.getString("backend_session_id"));
+    TurnOutcome outcome =
+        switch (state) {
+          case COMMITTED -> new TurnOutcome.Committed(work);
+          case FAILED -> new TurnOutcome.Failed(error(row), work);
+          case CANCELLED -> new TurnOutcome.Cancelled(error(row), work);
+          case UNKNOWN -> new TurnOutcome.Unknown(error(row), work);
+          case QUEUED, INFLIGHT -> throw new IllegalStateException("not settled: " + state);
+        };
+    return new TurnSnapshot.Settlement(
+        outcome, SessionState.ofWireName(row.getString("session_state")));
+  }
+
+  private static TurnError error(ResultSet row) throws SQLException {
+    return new TurnError(
+        ErrorCode.valueOf(row.getString("error_code").toUpperCase(Locale.ROOT)),
+        row.getString("error_message"),
+        Json.object(row.getString("error_details")));
+  }
+
+  private static LedgerFacts.CallRecord call(ResultSet row) throws SQLException {
+    LedgerFacts.CallStarted start =
+        new LedgerFacts.CallStarted(
+            row.getString("call_id"),
+            new TurnKey(row.getLong("session_key"), new TurnId(row.getString("turn_id"))),
+            row.getInt("step"),
+            row.getString("dialect"),
+            row.getBoolean("stream"),
+            row.getString("model"),
+            row.getLong("request_bytes"),
+            instant(row, "arrived_at"));
+    Optional<Instant> endedAt = optionalInstant(row, "ended_at");
+    return new LedgerFacts.CallRecord(
+        start, endedAt.isEmpty() ? Optional.empty() : Optional.of(callEnd(row, endedAt.get())));
+  }
+
+  private static LedgerFacts.CallEnded callEnd(ResultSet row, Instant endedAt) throws SQLException {
+    return new LedgerFacts.CallEnded(
+        row.getString("call_id"),
+        row.getInt("status"),
+        row.getString("verdict"),
+        optionalInstant(row, "first_byte_at"),
+        endedAt,
+        row.getLong("response_bytes"),
+        optionalLong(row, "prompt_tokens"),
+        optionalLong(row, "completion_tokens"),
+        optionalLong(row, "reasoning_tokens"),
+        optionalLong(row, "cached_tokens"),
+        row.getInt("tool_calls"),
+        optionalString(row, "finish_reason"),
+        optionalString(row, "error"));
+  }
+
+  private static KeyedBinding binding(ResultSet row) throws SQLException {
+    long sessionKey = row.getLong("session_key");
+    LedgerFacts.Binding binding =
+        new LedgerFacts.Binding(
+            row.getString("runtime_id"),
+            row.getString("backend_type"),
+            row.getString("fingerprint"),
+            row.getString("parameters_json"),
+            row.getString("config_hash"),
+            row.getString("content"),
+            row.getString("view_json"),
+            new SessionId(row.getString("session_id")),
+            new InstanceId(row.getString("instance_id")),
+            row.getInt("proxy_port"),
+            prompt(row),
+            OptionalLong.of(sessionKey));
+    LedgerFacts.Pause pause =
+        new LedgerFacts.Pause(
+            row.getBoolean("paused"),
+            row.getString("pause_reason"),
+            optionalString(row, "model_version"));
+    return new KeyedBinding(
+        row.getLong("binding_key"),
+        new LedgerFacts.OpenBinding(
+            binding,
+            sessionKey,
+            row.getString("state"),
+            row.getString("state_reason"),
+            pause,
+            instant(row, "opened_at")));
+  }
+
+  static Instant instant(ResultSet row, String column) throws SQLException {
+    return row.getObject(column, OffsetDateTime.class).toInstant();
+  }
+
+  private static Optional<Instant> optionalInstant(ResultSet row, String column)
+      throws SQLException {
+    @Nullable OffsetDateTime time = row.getObject(column, OffsetDateTime.class);
+    return Optional.ofNullable(time).map(OffsetDateTime::toInstant);
+  }
+
+  static Optional<String> optionalString(ResultSet row, String column) throws SQLException {
+    return Optional.ofNullable(row.getString(column));
+  }
+
+  static OptionalLong optionalLong(ResultSet row, String column) throws SQLException {
+    long value = row.getLong(column);
+    return row.wasNull() ? OptionalLong.empty() : OptionalLong.of(value);
+  }
+
+  static OptionalInt optionalInt(ResultSet row, String column) throws SQLException {
+    int value = row.getInt(column);
+    return row.wasNull() ? OptionalInt.empty() : OptionalInt.of(value);
+  }
+}

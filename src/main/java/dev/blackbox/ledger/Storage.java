@@ -1,0 +1,369 @@
+package dev.blackbox.ledger;
+
+import dev.blackbox.kernel.ErrorCode;
+import dev.blackbox.kernel.Problem;
+import dev.blackbox.ledger.JournalReader.Segment;
+import dev.blackbox.ledger.LedgerRefusedException.Reason;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Journal and database together: opened so that they agree, written so that they stay so, and
+ * brought back when one of them failed. After {@link #open} only the writer's thread may use it,
+ * but for {@link #database} and {@link #head}.
+ *
+ * <p>Invariants: the database never holds a fact that the journal does not hold; {@link #head} is
+ * the newest fact that is safe in the journal; a fact that is in the journal is true, even if the
+ * database fails right after.
+ */
+final class Storage {
+
+  private static final System.Logger LOG = System.getLogger(Storage.class.getName());
+
+  /** Facts per transaction when the journal is applied. */
+  private static final int FACTS_PER_COMMIT = 500;
+
+  private static final Duration RETRY_AFTER = Duration.ofSeconds(1);
+
+  private final LedgerConfig config;
+  private final StateDirectory directory;
+  private final JournalReader reader;
+  private final Journal journal;
+
+  private volatile Database database;
+  private volatile Chain head = Chain.START;
+  private Instant newest = Instant.EPOCH;
+  private long factsApplied;
+  private boolean databaseDown;
+  private @Nullable Long lastRetryNanos;
+  private Duration afterFailure = Duration.ZERO;
+  private long lastCheckpointNanos = System.nanoTime();
+
+  private Storage(LedgerConfig config, StateDirectory directory, JournalFiles files)
+      throws IOException, LedgerRefusedException {
+    this.config = config;
+    this.directory = directory;
+    this.reader = new JournalReader(files, directory.path());
+    this.journal = new Journal(files, config.sync());
+    refuseLostDatabase(reader.segments());
+    this.database = openDatabase(Long.MAX_VALUE);
+  }
+
+  /** Opens both, applies what the database does not have yet, and begins a new segment. */
+  static Storage open(LedgerConfig config, StateDirectory directory, JournalFiles files)
+      throws LedgerRefusedException {
+    @Nullable Storage storage = null;
+    try {
+      storage = new Storage(config, directory, files);
+      storage.turnSegment();
+      return storage;
+    } catch (IOException | RuntimeException failure) {
+      if (storage != null) {
+        storage.database.abandon();
+      }
+      throw StateDirectory.notWritable(directory.path(), rootMessage(failure), failure);
+    }
+  }
+
+  /** A database that is gone, while its journal begins later, must not become a new empty one. */
+  private void refuseLostDatabase(List<Segment> segments)
+      throws IOException, LedgerRefusedException {
+    boolean there =
+        Files.exists(directory.databaseFile()) && Files.size(directory.databaseFile()) > 0;
+    if (!there && !segments.isEmpty() && segments.getFirst().header().before().sequence() > 0) {
+      throw new LedgerRefusedException(
+          Reason.DAMAGED,
+          directory.databaseFile()
+              + " is missing or empty, and the journal begins only after fact "
+              + segments.getFirst().header().before().sequence()
+              + ". Put the database back, or restore database and journal from one backup.",
+          null);
+    }
+  }
+
+  /** Opens the database, brings its tables up to date, and applies the journal's tail. */
+  private Database openDatabase(long through) throws IOException, LedgerRefusedException {
+    directory.makeDatabaseFile();
+    @Nullable Database opened = null;
+    boolean good = false;
+    try {
+      opened = Database.open(directory.path(), config);
+      if (Schema.bringUpToDate(opened.source(), opened.connection(), directory.path())) {
+        opened.checkpoint();
+      }
+      head = applyJournal(opened, through);
+      newest = Rows.newestTime(opened.writer());
+      good = true;
+      return opened;
+    } catch (SQLException | RuntimeException failure) {
+      if (Database.isLocked(failure)) {
+        throw StateDirectory.locked(directory.path(), "unknown (another program has the database)");
+      }
+      throw new LedgerRefusedException(
+          Reason.DAMAGED,
+          "the database "
+              + directory.databaseFile()
+              + " cannot be opened: "
+              + rootMessage(failure)
+              + ". Restore database and journal from one backup.",
+          failure);
+    } finally {
+      if (!good && opened != null) {
+        opened.abandon();
+      }
+    }
+  }
+
+  private Chain applyJournal(Database opened, long through)
+      throws IOException, LedgerRefusedException {
+    Chain applied = opened.applied();
+    factsApplied = 0;
+    if (applied.sequence() == 0 && reader.segments().isEmpty()) {
+      return Chain.START;
+    }
+    Chain end = reader.replay(applied, through, fact -> apply(opened, fact));
+    if (opened.writer().isInTransaction()) {
+      opened.writer().commit();
+    }
+    if (factsApplied > 0) {
+      LOG.log(
+          System.Logger.Level.INFO,
+          "applied {0} facts of the journal, up to fact {1}",
+          factsApplied,
+          end.sequence());
+    }
+    return end;
+  }
+
+  private void apply(Database opened, JournalRecord fact) throws LedgerRefusedException {
+    if (!opened.writer().isInTransaction()) {
+      opened.writer().begin();
+    }
+    try {
+      Batch.apply(opened.writer(), fact.before(), fact.fact());
+    } catch (FactCodec.UnknownFactException newer) {
+      throw Schema.newer(directory.path(), newer.getMessage() + " at fact " + fact.sequence());
+    }
+    factsApplied++;
+    if (factsApplied % FACTS_PER_COMMIT == 0) {
+      opened.writer().commit();
+    }
+  }
+
+  /** How many facts of the journal were applied when it was opened last. */
+  long factsApplied() {
+    return factsApplied;
+  }
+
+  Database database() {
+    return database;
+  }
+
+  /** The newest fact that is safe. */
+  Chain head() {
+    return head;
+  }
+
+  /**
+   * Whether facts can be recorded; tries to bring back what failed, but not more than once in
+   * {@link #RETRY_AFTER}.
+   */
+  boolean isUp() {
+    if (!databaseDown && journal.isOpen()) {
+      return true;
+    }
+    Long last = lastRetryNanos;
+    if (last != null && System.nanoTime() - last < RETRY_AFTER.toNanos()) {
+      return false;
+    }
+    lastRetryNanos = System.nanoTime();
+    try {
+      if (databaseDown) {
+        reopenDatabase();
+      }
+      if (!journal.isOpen()) {
+        journal.begin(head);
+      }
+      LOG.log(System.Logger.Level.INFO, "the ledger can be written again");
+      return true;
+    } catch (IOException | LedgerRefusedException failure) {
+      LOG.log(
+          System.Logger.Level.WARNING,
+          "the ledger cannot be written yet: {0}",
+          failure.getMessage());
+      return false;
+    }
+  }
+
+  /** Opens a transaction. Throws what H2 or JDBI throws. */
+  Batch begin(InstantSource clock) {
+    database.writer().begin();
+    return new Batch(database.writer(), clock, head, newest);
+  }
+
+  void rollback() {
+    try {
+      database.writer().rollback();
+    } catch (RuntimeException failure) {
+      failed(failure);
+    }
+  }
+
+  /** Journal first, then the database. On return the facts are safe, and every read sees them. */
+  void commit(Batch batch) throws UnwrittenException {
+    if (!batch.isEmpty()) {
+      appendOrRollBack(batch);
+    }
+    try {
+      database.writer().commit();
+    } catch (RuntimeException failure) {
+      failed(failure);
+      // The facts are true now. Callers are told so once the rows are there too.
+      if (!isUp()) {
+        throw new UnwrittenException(RECORDED_NOT_VISIBLE, failure);
+      }
+    }
+  }
+
+  private void appendOrRollBack(Batch batch) throws UnwrittenException {
+    try {
+      journal.append(batch.records());
+    } catch (IOException failure) {
+      LOG.log(System.Logger.Level.ERROR, "writing the journal failed: {0}", failure.getMessage());
+      boolean gone = journal.retract();
+      rollback();
+      throw new UnwrittenException(gone ? NOTHING : PERHAPS, failure);
+    }
+    head = batch.head();
+    newest = batch.newest();
+  }
+
+  /** Checkpoints if enough was written since the last one, or long enough ago. */
+  void checkpointIfDue() {
+    if (isUp() && untilCheckpoint().isZero()) {
+      checkpoint();
+    }
+  }
+
+  /** Time until the next checkpoint; a day if there is nothing to checkpoint. */
+  Duration untilCheckpoint() {
+    if (!journal.isOpen() || journal.factBytes() == 0) {
+      return Duration.ofDays(1);
+    }
+    // Even a full segment waits a little after an attempt that failed.
+    Duration every =
+        journal.factBytes() >= config.checkpointBytes() ? afterFailure : config.checkpointEvery();
+    Duration left = every.minusNanos(System.nanoTime() - lastCheckpointNanos);
+    return left.isNegative() ? Duration.ZERO : left;
+  }
+
+  private void checkpoint() {
+    lastCheckpointNanos = System.nanoTime();
+    afterFailure = RETRY_AFTER;
+    try {
+      turnSegment();
+      afterFailure = Duration.ZERO;
+    } catch (IOException later) {
+      LOG.log(
+          System.Logger.Level.WARNING,
+          "no new segment could be begun, the old one goes on: {0}",
+          later.getMessage());
+    } catch (RuntimeException failure) {
+      failed(failure);
+    }
+  }
+
+  /** Forces the database; then the segments before are not needed any more. */
+  private void turnSegment() throws IOException {
+    database.checkpoint();
+    journal.begin(head);
+    journal.deleteOlder(head);
+    lastCheckpointNanos = System.nanoTime();
+  }
+
+  /** Looks at the database, because a read of it failed. */
+  void check() {
+    if (!databaseDown && !database.isUsable()) {
+      failed(new IllegalStateException("a read found it closed"));
+    }
+    if (databaseDown) {
+      isUp();
+    }
+  }
+
+  /** The database failed in a way that is no verb's fault. */
+  void failed(RuntimeException failure) {
+    LOG.log(System.Logger.Level.ERROR, "the database failed: {0}", rootMessage(failure));
+    databaseDown = true;
+  }
+
+  private void reopenDatabase() throws IOException, LedgerRefusedException {
+    database.abandon();
+    Chain safe = head;
+    Database again = openDatabase(safe.sequence());
+    if (!head.equals(safe)) {
+      head = safe;
+      again.abandon();
+      throw new IOException("the journal ends before fact " + safe.sequence());
+    }
+    database = again;
+    databaseDown = false;
+  }
+
+  /** A last checkpoint, if possible, and the end. */
+  void close() {
+    if (!databaseDown && journal.isOpen() && journal.factBytes() > 0) {
+      checkpoint();
+    }
+    journal.close();
+    if (databaseDown) {
+      database.abandon();
+    } else {
+      database.close();
+    }
+  }
+
+  static String rootMessage(Throwable failure) {
+    Throwable root = failure;
+    while (root.getCause() != null) {
+      root = root.getCause();
+    }
+    // Of SQL failures only kind and code: their text can repeat values of rows.
+    return root instanceof SQLException sql
+        ? sql.getClass().getSimpleName() + " " + sql.getErrorCode()
+        : String.valueOf(root.getMessage());
+  }
+
+  private static final String NOTHING =
+      "The ledger cannot be written at the moment; nothing was recorded. Try again.";
+  private static final String PERHAPS =
+      "The ledger cannot be written at the moment. Nothing was recorded, unless the server restarts"
+          + " before it can write again. Try again with the same identifiers.";
+  private static final String RECORDED_NOT_VISIBLE =
+      "It is recorded, but the ledger's database cannot be read at the moment. Try again with the"
+          + " same identifiers.";
+
+  /** What callers are told while nothing can be recorded. */
+  static Problem unavailable() {
+    return Problem.unavailable(NOTHING, Map.of());
+  }
+
+  /** What a batch's callers are told instead of their results. */
+  static final class UnwrittenException extends Exception {
+    UnwrittenException(String message, Throwable cause) {
+      super(message, cause);
+    }
+
+    Problem toProblem() {
+      return new Problem(
+          ErrorCode.SERVICE_UNAVAILABLE, String.valueOf(getMessage()), Map.of(), this);
+    }
+  }
+}
