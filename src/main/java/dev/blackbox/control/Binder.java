@@ -212,16 +212,13 @@ final class Binder {
 
   /**
    * Goes on with the binding of the boot before: same directory, same session, the agent's own
-   * conversation.
+   * conversation. The state is {@code initializing} already.
    *
    * @throws Problem if that cannot be done; the server is then in {@code error}, and says why
    */
   LiveBinding resume(LedgerFacts.OpenBinding open) throws InterruptedException {
     oneAtATime.acquire();
     try {
-      if (!status.become(ServerState.INITIALIZING, "")) {
-        throw ServerStatus.notReady(status.now());
-      }
       LiveBinding live = resumeAlone(open);
       current.set(live);
       ledger.bindingState(live.runtimeId(), ServerState.READY.wireName(), "");

@@ -107,13 +107,13 @@ public final class RolloutControl implements Rollout, Resource {
     monitor =
         new HealthMonitor(
             this::watched, config.settings().runtimeHealthCheckInterval(), this::agentGone);
-    resumption = Thread.ofVirtual().name("resume-binding").unstarted(this::resumeBinding);
-    Optional<LedgerFacts.OpenBinding> open = ledger.reads().openBinding();
-    open.map(LedgerFacts.OpenBinding::pause).ifPresent(pauses::restore);
-    if (open.isPresent()) {
+    Optional<LedgerFacts.OpenBinding> left = ledger.reads().openBinding();
+    left.map(LedgerFacts.OpenBinding::pause).ifPresent(pauses::restore);
+    if (left.isPresent()) {
       status.become(ServerState.INITIALIZING, "");
     }
-    resumption.start();
+    resumption =
+        Thread.ofVirtual().name("resume-binding").start(() -> left.ifPresent(this::resumeBinding));
   }
 
   /** One line for an operator: what was found and done at boot. */
@@ -276,14 +276,10 @@ public final class RolloutControl implements Rollout, Resource {
   }
 
   /** Binds again what the boot before had bound, then lets its queued turn run. */
-  private void resumeBinding() {
-    Optional<LedgerFacts.OpenBinding> open = ledger.reads().openBinding();
-    if (open.isEmpty()) {
-      return;
-    }
-    long sessionKey = open.get().sessionKey();
+  private void resumeBinding(LedgerFacts.OpenBinding left) {
+    long sessionKey = left.sessionKey();
     try {
-      LiveBinding live = binder.resume(open.get());
+      LiveBinding live = binder.resume(left);
       ledger.nextQueued(sessionKey).ifPresent(turn -> engine.launch(live, turn));
       LOG.log(
           System.Logger.Level.INFO,
