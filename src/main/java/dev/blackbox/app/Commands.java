@@ -21,7 +21,7 @@ final class Commands {
             .addSubcommand(
                 new CommandLine(new LedgerCommand())
                     .addSubcommand(SettingOptions.on(new LedgerCommand.Check()))
-                    .addSubcommand(SettingOptions.on(new LedgerCommand.Timeline())))
+                    .addSubcommand(SettingOptions.on(new LedgerCommand.TimelineCommand())))
             .addSubcommand(new TrainCommand(opener));
     line.setParameterExceptionHandler((error, _) -> usageError(error));
     line.setExecutionExceptionHandler((failure, _, _) -> Main.report(failure, System.err));

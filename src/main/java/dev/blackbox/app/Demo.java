@@ -14,7 +14,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -70,9 +69,7 @@ final class Demo implements Resource {
 
     ServerProcess second = server(Integer.toString(address.getPort()));
     step("Server again", second.awaitReady(READY_LIMIT));
-    check(
-        "no process of the killed server's agent is left",
-        agents.stream().noneMatch(ProcessHandle::isAlive));
+    check("no process of the killed server's agent is left", agents.stream().noneMatch(Demo::runs));
     try (ServerClient client = new ServerClient(address, CALL_LIMIT)) {
       repeat(client, engine, before);
       boundAgain(client);
@@ -122,10 +119,14 @@ final class Demo implements Resource {
     long started = System.nanoTime();
     ServerClient.Answer answer = submit(client);
     require(answer, 200, "turn");
-    detail("state     " + answer.field("state") + ", after " + seconds(started) + " s");
-    detail("answer    " + answer.field("outputs"));
+    detail("answer    " + answerText(answer) + "  (after " + seconds(started) + " s)");
     detail("calls     " + engine.calls() + " of the model");
-    check("the turn is committed", answer.field("state").equals("committed"));
+    check(
+        "the turn is committed",
+        client
+            .get("/v1/sessions/" + SESSION + "/turns/" + TURN)
+            .field("status")
+            .equals("committed"));
     check("the agent wrote the file", content().equals(DemoAgent.FILE_CONTENT));
     return told(answer);
   }
@@ -136,13 +137,23 @@ final class Demo implements Resource {
     step("kill -9", "server process " + server.pid() + " is dead");
   }
 
+  /** A process that ended but was not waited for (state Z) does not run. */
+  private static boolean runs(ProcessHandle process) {
+    try {
+      String stat = Files.readString(Path.of("/proc", Long.toString(process.pid()), "stat"));
+      return process.isAlive() && stat.charAt(stat.lastIndexOf(')') + 2) != 'Z';
+    } catch (IOException gone) {
+      return false;
+    }
+  }
+
   private void repeat(ServerClient client, Engine engine, Map<String, @Nullable Object> before)
       throws InterruptedException {
     int calls = engine.calls();
     step("Same request", "as if the first answer had been lost");
     ServerClient.Answer answer = submit(client);
     require(answer, 200, "repeated turn");
-    detail("answer    " + answer.field("outputs"));
+    detail("answer    " + answerText(answer));
     check("idempotent_replay is true", answer.field("idempotent_replay").equals("true"));
     check("the answer is the same", told(answer).equals(before));
     check("the model was not asked again", engine.calls() == calls);
@@ -173,6 +184,15 @@ final class Demo implements Resource {
                 Map.of("role", "user", "content", "Please write a greeting into " + file + "."))));
   }
 
+  /** The content of the last message. */
+  private static String answerText(ServerClient.Answer answer) {
+    return answer.body().get("outputs") instanceof List<?> outputs
+            && !outputs.isEmpty()
+            && outputs.getLast() instanceof Map<?, ?> message
+        ? "\"" + message.get("content") + "\""
+        : "none";
+  }
+
   /** What a replay may not change: everything but the request's own id and the replay flag. */
   private static Map<String, @Nullable Object> told(ServerClient.Answer answer) {
     Map<String, @Nullable Object> told = new LinkedHashMap<>(answer.body());
@@ -191,7 +211,7 @@ final class Demo implements Resource {
   private void ledger() {
     step("Ledger", "bbs ledger timeline --state-dir=" + state());
     try (LedgerInspection ledger = LedgerInspection.open(LedgerConfig.at(state()))) {
-      LedgerCommand.print(ledger.reads(), 1, out);
+      Timeline.BRIEF.print(ledger.reads(), 1, out);
       LedgerFacts.ChainReport report = ledger.reads().verify();
       report.problems().forEach(this::detail);
       check("the hash chain is whole, " + report.events() + " events", report.problems().isEmpty());
@@ -258,7 +278,7 @@ final class Demo implements Resource {
 
   /** If the story broke off between kill and restart, nobody else ends them. */
   private void endAgents() {
-    agents.stream().filter(Objects::nonNull).forEach(ProcessHandle::destroyForcibly);
+    agents.forEach(ProcessHandle::destroyForcibly);
   }
 
   @Override

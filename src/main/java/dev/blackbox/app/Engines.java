@@ -1,14 +1,33 @@
 package dev.blackbox.app;
 
+import dev.blackbox.app.engine.EngineScript;
+import dev.blackbox.app.engine.ScriptedEngine;
+
 /** Where {@link Engine} meets the scripted engine. */
 final class Engines {
 
   private Engines() {}
 
-  @SuppressWarnings("DoNotCallSuggester")
+  /**
+   * @throws IllegalArgumentException that says what is wrong with the script, and where
+   */
   static Engine scripted(int port, String script) {
-    throw new ExitException(
-        ExitCode.INTERNAL,
-        "this build has no scripted engine (port " + port + ", script of " + script.length() + ")");
+    ScriptedEngine engine = ScriptedEngine.start(port, EngineScript.parse(script));
+    return new Engine() {
+      @Override
+      public int port() {
+        return engine.port();
+      }
+
+      @Override
+      public int calls() {
+        return engine.chatRequests().size();
+      }
+
+      @Override
+      public void close() {
+        engine.close();
+      }
+    };
   }
 }

@@ -3,14 +3,8 @@ package dev.blackbox.app;
 import dev.blackbox.config.LogLevel;
 import dev.blackbox.ledger.LedgerConfig;
 import dev.blackbox.ledger.LedgerFacts;
-import dev.blackbox.ledger.LedgerReads;
-import dev.blackbox.wire.Json;
-import dev.blackbox.wire.Timestamps;
 import java.io.PrintWriter;
 import java.nio.file.Files;
-import java.util.List;
-import java.util.Map;
-import java.util.StringJoiner;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -23,9 +17,6 @@ import picocli.CommandLine.Model.CommandSpec;
     mixinStandardHelpOptions = true,
     versionProvider = Commands.Root.class)
 final class LedgerCommand implements Callable<Integer> {
-
-  /** Longest value that the timeline shows whole, in UTF-16 units. */
-  private static final int VALUE_MAX = 80;
 
   @CommandLine.Spec private CommandSpec spec;
 
@@ -74,7 +65,7 @@ final class LedgerCommand implements Callable<Integer> {
       description = "Prints what happened, one line an event.",
       mixinStandardHelpOptions = true,
       versionProvider = Commands.Root.class)
-  static final class Timeline implements Callable<Integer> {
+  static final class TimelineCommand implements Callable<Integer> {
 
     @CommandLine.Spec private CommandSpec spec;
 
@@ -88,53 +79,10 @@ final class LedgerCommand implements Callable<Integer> {
     @Override
     public Integer call() {
       try (LedgerInspection ledger = opened(spec)) {
-        print(ledger.reads(), from, spec.commandLine().getOut());
+        Timeline.FULL.print(ledger.reads(), from, spec.commandLine().getOut());
         return ExitCode.OK.number();
       }
     }
-  }
-
-  /** Prints all events from a sequence number on. */
-  static void print(LedgerReads reads, long from, PrintWriter out) {
-    final int page = 1000;
-    long next = from;
-    List<LedgerFacts.Event> events;
-    do {
-      events = reads.events(next, page);
-      for (LedgerFacts.Event event : events) {
-        out.println(line(event));
-        next = event.sequence() + 1;
-      }
-    } while (events.size() == page);
-    out.flush();
-  }
-
-  private static String line(LedgerFacts.Event event) {
-    return "%6d  %s  %-21s %s"
-        .formatted(
-            event.sequence(), Timestamps.iso(event.at()), event.type(), details(event.headJson()))
-        .stripTrailing();
-  }
-
-  /** The fields of a head as {@code name=value}; of a body that it only names, the length. */
-  private static String details(String headJson) {
-    StringJoiner details = new StringJoiner(" ");
-    Json.object(headJson)
-        .forEach(
-            (name, value) -> {
-              if (value != null && !name.equals("type") && !name.equals("at")) {
-                details.add(name + "=" + shown(value));
-              }
-            });
-    return details.toString();
-  }
-
-  private static String shown(Object value) {
-    if (value instanceof Map<?, ?> body && body.containsKey("sha256")) {
-      return "(" + body.get("length") + " bytes)";
-    }
-    String text = value instanceof String string ? string : Json.write(value);
-    return text.length() <= VALUE_MAX ? text : text.substring(0, VALUE_MAX) + "…";
   }
 
   private static LedgerInspection opened(CommandSpec spec) {
