@@ -29,6 +29,14 @@ public final class MalformedJsonException extends Exception {
     return new MalformedJsonException("not valid JSON", 0);
   }
 
+  static MalformedJsonException notAnObject() {
+    return because("not a JSON object");
+  }
+
+  static MalformedJsonException because(String what) {
+    return new MalformedJsonException(what, 0);
+  }
+
   /** Where the input stopped being JSON, counted from 0. */
   public long byteOffset() {
     return byteOffset;

@@ -1,0 +1,137 @@
+package dev.blackbox.wire;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.io.IOException;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads along with the answer to a chat completion, plain or streamed, and knows what it said about
+ * itself: usage, finish reason, number of tool calls, errors, and whether it is whole. Not
+ * thread-safe.
+ */
+public final class ChatProgress {
+
+  /** The data of the event that ends a stream of chat completion chunks. */
+  public static final String DONE = "[DONE]";
+
+  private static final int DONE_LENGTH_MAX = 16;
+
+  private ChatUsage usage = ChatUsage.UNKNOWN;
+  private Optional<String> finishReason = Optional.empty();
+  private final Set<Integer> finishedChoices = new HashSet<>();
+  private final Set<String> toolCalls = new HashSet<>();
+  private boolean done;
+  private @Nullable Map<String, @Nullable Object> error;
+
+  /**
+   * Takes the data of one streamed event. Most chunks are only looked over, not parsed.
+   *
+   * @throws MalformedJsonException if it is neither {@code [DONE]} nor a JSON object
+   */
+  public void chunk(ByteSlice data) throws MalformedJsonException {
+    if (data.length() <= DONE_LENGTH_MAX && data.trimmedEquals(DONE)) {
+      done = true;
+      return;
+    }
+    ChunkScan scan = ChunkScan.of(data);
+    if (scan == ChunkScan.PLAIN) {
+      return;
+    }
+    JsonNode tree = tree(data);
+    if (!tree.isObject()) {
+      throw MalformedJsonException.notAnObject();
+    }
+    take(tree, "delta");
+  }
+
+  /**
+   * Takes a whole plain answer.
+   *
+   * @throws MalformedJsonException if it is not a JSON object that has choices or an error
+   */
+  public void answer(byte[] body) throws MalformedJsonException {
+    JsonNode tree = Json.tree(body);
+    if (tree == null || !tree.isObject()) {
+      throw MalformedJsonException.notAnObject();
+    }
+    take(tree, "message");
+    if (error == null && !tree.path("choices").path(0).path("message").isObject()) {
+      throw MalformedJsonException.because("an answer without choices");
+    }
+  }
+
+  public ChatUsage usage() {
+    return usage;
+  }
+
+  /** The last finish reason seen. */
+  public Optional<String> finishReason() {
+    return finishReason;
+  }
+
+  public int toolCalls() {
+    return toolCalls.size();
+  }
+
+  /** Whether the {@code [DONE]} event came. */
+  public boolean done() {
+    return done;
+  }
+
+  /** Whether at least this many choices came to their end. */
+  public boolean finished(int choices) {
+    return finishedChoices.size() >= choices;
+  }
+
+  /** The whole object of the last event or answer that was an error, or null. */
+  public @Nullable Map<String, @Nullable Object> error() {
+    return error;
+  }
+
+  private void take(JsonNode tree, String messageKey) {
+    JsonNode errorNode = tree.path("error");
+    boolean hasError =
+        errorNode.isObject() || (errorNode.isTextual() && !errorNode.textValue().isEmpty());
+    // vLLM up to 0.9 sends {"object": "error", "message": …} without an inner object.
+    if (hasError || tree.path("object").asText().equals("error")) {
+      error = Json.toTree(tree);
+      return;
+    }
+    if (tree.path("usage").isObject()) {
+      usage = ChatUsage.of(tree.path("usage"));
+    }
+    for (JsonNode choice : tree.path("choices")) {
+      int index = choice.path("index").asInt(0);
+      if (choice.path("finish_reason").isTextual()) {
+        finishReason = Optional.of(choice.path("finish_reason").textValue());
+        finishedChoices.add(index);
+      }
+      countToolCalls(index, choice.path(messageKey).path("tool_calls"));
+    }
+  }
+
+  private void countToolCalls(int choice, JsonNode calls) {
+    int position = 0;
+    for (JsonNode call : calls) {
+      // Plain answers give no index, and some engines give none in streams: then the id names it.
+      String name =
+          call.path("index").isInt()
+              ? "#" + call.path("index").intValue()
+              : call.path("id").asText("#" + position);
+      toolCalls.add(choice + "/" + name);
+      position++;
+    }
+  }
+
+  private static JsonNode tree(ByteSlice data) throws MalformedJsonException {
+    try {
+      return Json.MAPPER.readTree(data.array(), data.start(), data.length());
+    } catch (IOException malformed) {
+      throw MalformedJsonException.from(malformed);
+    }
+  }
+}
