@@ -3,6 +3,7 @@ package dev.blackbox.proxy;
 import dev.blackbox.kernel.Resource;
 import dev.blackbox.turn.TurnKey;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -13,12 +14,26 @@ import org.jspecify.annotations.Nullable;
  */
 public interface ModelProxy extends Resource {
 
+  /**
+   * Starts to listen; serves nobody until {@link #bind}.
+   *
+   * @throws java.io.UncheckedIOException if the port cannot be had; the message names it
+   */
+  static ModelProxy start(ProxyConfig config, CallSink sink, InstantSource clock) {
+    return new HelidonModelProxy(config, sink, clock);
+  }
+
   int port();
 
-  /** Serves this binding from now on; calls under an older binding's key are refused. */
+  /**
+   * Serves this binding from now on; calls under an older binding's key are refused, a turn that is
+   * still open is closed, and the version of {@link #release} is forgotten.
+   *
+   * @throws dev.blackbox.kernel.Problem if a value of it cannot be sent as a header
+   */
   void bind(ProxyBinding binding);
 
-  /** Serves nobody. */
+  /** Serves nobody; a turn that is still open is closed. */
   void unbind();
 
   /**
@@ -34,14 +49,14 @@ public interface ModelProxy extends Resource {
   /** Lets waiting calls go, and puts {@code version}, if given, on calls from now on. */
   void release(Optional<String> version);
 
-  /** Calls that are with the engine now. */
+  /** Calls of the open turn that are with the engine now; those that wait at the door are not. */
   int callsInFlight();
 
   /**
    * Forwards a pause to the engine: {@code POST <origin><api path>/rollout/pause}, on a connection
    * of its own.
    *
-   * @return the engine's answer
+   * @return the engine's answer; one that is not an object is wrapped as {@code {"data": …}}
    * @throws ControlCallException if it cannot be reached in time or answers with another status
    *     than 2xx
    */

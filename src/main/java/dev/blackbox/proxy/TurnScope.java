@@ -17,21 +17,25 @@ public interface TurnScope extends Resource {
 
   /**
    * Completes, once, when a verdict is reached after which the agent should be stopped: the step
-   * budget is used up.
+   * budget is used up. Completes before the agent hears of it, on the thread of its call: what
+   * hangs on it must be quick, or asynchronous.
    */
   CompletableFuture<Verdict> stopDemanded();
 
   /**
-   * The gravest thing that a model call of this turn met, if any: context overflow, invalidation,
-   * step budget, failure.
+   * The gravest thing that a model call of this turn met, if any; {@link Verdict} has the order.
    */
   Optional<Verdict> verdict();
 
   /** Steps and tokens of the calls so far. */
   CallTotals totals();
 
+  /** Calls that were let in and are not over, without those that wait at the door. */
   int callsInFlight();
 
-  /** Waits until no call is in flight. False if there still is one when the time is over. */
+  /**
+   * Waits until no call is in flight; all that were are recorded then. False if there still is one
+   * when the time is over.
+   */
   boolean drain(Duration within) throws InterruptedException;
 }

@@ -1,0 +1,93 @@
+package dev.blackbox.proxy;
+
+import io.helidon.http.HeaderNames;
+import io.helidon.http.HeaderValues;
+import io.helidon.http.Status;
+import io.helidon.webserver.CloseConnectionException;
+import io.helidon.webserver.http.ServerResponse;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** The answer to the agent: either whole, or a stream that was begun. */
+final class AgentAnswer {
+
+  static final Map<String, String> JSON = Map.of("content-type", "application/json");
+
+  private final Visit visit;
+  private final ServerResponse response;
+  private @Nullable OutputStream stream;
+  private boolean sent;
+
+  AgentAnswer(Visit visit, ServerResponse response) {
+    this.visit = visit;
+    this.response = response;
+  }
+
+  /** Whether status and headers are on their way. */
+  boolean begun() {
+    return sent;
+  }
+
+  /** The connection will be closed after this answer. */
+  void closeAfterwards() {
+    response.header(HeaderValues.CONNECTION_CLOSE);
+  }
+
+  void whole(int status, Map<String, String> headers, byte[] body) throws VisitEndedException {
+    head(status, headers);
+    visit.tell(() -> response.send(body));
+  }
+
+  void begin(int status, Map<String, String> headers) {
+    head(status, headers);
+    stream = response.outputStream();
+  }
+
+  /** Sends on at once. */
+  void write(byte[] bytes, int offset, int length) throws VisitEndedException {
+    OutputStream out = stream;
+    if (out == null) {
+      throw new IllegalStateException("the stream was not begun");
+    }
+    visit.tell(
+        () -> {
+          out.write(bytes, offset, length);
+          out.flush();
+        });
+  }
+
+  void write(byte[] bytes) throws VisitEndedException {
+    write(bytes, 0, bytes.length);
+  }
+
+  /** A whole stream has been written. The web server sends the last chunk. */
+  void end() {
+    OutputStream out = stream;
+    if (out != null) {
+      try {
+        out.close();
+      } catch (IOException gone) {
+        throw cut();
+      }
+    }
+  }
+
+  /**
+   * To be thrown: closes the connection without the last chunk, so that the agent sees that the
+   * answer is not whole.
+   */
+  static CloseConnectionException cut() {
+    return new CloseConnectionException("the answer to the agent is not whole");
+  }
+
+  private void head(int status, Map<String, String> headers) {
+    if (sent) {
+      throw new IllegalStateException("the answer was begun before");
+    }
+    sent = true;
+    response.status(Status.create(status));
+    headers.forEach((name, value) -> response.header(HeaderNames.create(name), value));
+  }
+}

@@ -1,0 +1,312 @@
+package dev.blackbox.proxy;
+
+import dev.blackbox.kernel.TurnId;
+import dev.blackbox.translate.ChatDialect;
+import dev.blackbox.upstream.UpstreamCall;
+import dev.blackbox.upstream.UpstreamDeadlines;
+import dev.blackbox.upstream.UpstreamException;
+import dev.blackbox.upstream.UpstreamHead;
+import dev.blackbox.upstream.UpstreamRequest;
+import dev.blackbox.wire.ChatRequest;
+import dev.blackbox.wire.InvalidChatRequestException;
+import io.helidon.http.HeaderNames;
+import io.helidon.webserver.http.ServerRequest;
+import io.helidon.webserver.http.ServerResponse;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Semaphore;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Lets requests of the agent in, or turns them away. What counts is the turn that was open when the
+ * head of a request arrived: a call that is slow to arrive never slips into a later turn.
+ */
+final class Door {
+
+  private static final System.Logger LOG = System.getLogger(Door.class.getName());
+
+  static final String HEALTH_PATH = "/__proxy_health";
+
+  private static final byte[] HEALTHY = "{\"ok\": true}".getBytes(StandardCharsets.UTF_8);
+  private static final int PATH_CHARACTERS_MAX = 200;
+
+  /** What an array can hold, whatever the configuration says. */
+  private static final int BODY_BYTES_LIMIT = Integer.MAX_VALUE - 64;
+
+  private enum Route {
+    CHAT,
+    MODELS,
+    HEALTH,
+    UNKNOWN
+  }
+
+  private final ChatCall.Means means;
+  private final AgentWatch watch;
+  private final Semaphore places;
+
+  Door(ChatCall.Means means, AgentWatch watch) {
+    this.means = means;
+    this.watch = watch;
+    this.places = new Semaphore(means.config().concurrentCallsMax());
+  }
+
+  /** Serves one request. Throws what makes the web server close the connection. */
+  void handle(ServerRequest request, ServerResponse response) {
+    Visit visit = new Visit(request.remotePeer().port(), means.desk()::wake);
+    AgentAnswer answer = new AgentAnswer(visit, response);
+    watch.add(visit);
+    try {
+      enter(request, visit, answer);
+    } catch (VisitEndedException gone) {
+      throw AgentAnswer.cut();
+    } finally {
+      watch.remove(visit);
+    }
+  }
+
+  private void enter(ServerRequest request, Visit visit, AgentAnswer answer)
+      throws VisitEndedException {
+    Serving serving = means.desk().serving();
+    Route route = route(request, serving);
+    if (route == Route.HEALTH) {
+      answer.whole(200, AgentAnswer.JSON, HEALTHY);
+      return;
+    }
+    Optional<Refusal> refusal = refusalFor(route, request, serving);
+    if (refusal.isPresent() || serving == null) {
+      refuse(refusal.orElse(Refusal.NOT_BOUND), request, serving, visit, answer);
+      return;
+    }
+    if (!places.tryAcquire()) {
+      refuse(Refusal.BUSY, request, serving, visit, answer);
+      return;
+    }
+    try {
+      if (route == Route.MODELS) {
+        models(request, serving.binding(), visit, answer);
+      } else {
+        chat(request, serving, visit, answer);
+      }
+    } catch (RuntimeException bug) {
+      if (answer.begun()) {
+        throw bug;
+      }
+      LOG.log(System.Logger.Level.ERROR, "a model call failed by a bug of ours", bug);
+      answer.whole(
+          500,
+          AgentAnswer.JSON,
+          ChatDialect.error("server_error", "internal_error", "The proxy failed; see its log."));
+    } finally {
+      places.release();
+    }
+  }
+
+  private static Optional<Refusal> refusalFor(
+      Route route, ServerRequest request, @Nullable Serving serving) {
+    if (route == Route.UNKNOWN) {
+      return Optional.of(Refusal.UNKNOWN_ROUTE);
+    }
+    if (serving == null) {
+      return Optional.of(Refusal.NOT_BOUND);
+    }
+    if (!hasKey(request, serving.binding())) {
+      return Optional.of(Refusal.BAD_KEY);
+    }
+    return route == Route.CHAT && serving.turn() == null
+        ? Optional.of(Refusal.NO_TURN)
+        : Optional.empty();
+  }
+
+  private void chat(ServerRequest request, Serving serving, Visit visit, AgentAnswer answer)
+      throws VisitEndedException {
+    Optional<byte[]> body = visit.ask(() -> body(request, answer));
+    OpenTurn turn = serving.turn();
+    if (body.isEmpty() || turn == null) {
+      turnAway(Refusal.TOO_LARGE, request, serving, answer);
+      return;
+    }
+    ChatRequest chat;
+    try {
+      chat = ChatRequest.read(body.get());
+    } catch (InvalidChatRequestException invalid) {
+      note("bad_request", request, Optional.of(turn.key().turnId()));
+      answer.whole(
+          400,
+          AgentAnswer.JSON,
+          ChatDialect.error("invalid_request_error", "bad_request", invalid.text()));
+      return;
+    }
+    switch (turn.admit(visit)) {
+      case OpenTurn.Admission.Closed() -> turnAway(Refusal.TURN_CLOSED, request, serving, answer);
+      case OpenTurn.Admission.OverBudget(int stepsMax) -> {
+        note("max_steps_exceeded", request, Optional.of(turn.key().turnId()));
+        answer.whole(
+            429,
+            Map.of("content-type", "application/json", "x-should-retry", "false"),
+            ChatDialect.stepsExceeded(stepsMax));
+      }
+      case OpenTurn.Admission.Admitted(int step) -> {
+        ProxyBinding binding = serving.binding();
+        long length = body.get().length;
+        new ChatCall(means, turn, step, chat, visit, answer)
+            .run(
+                () ->
+                    new UpstreamRequest(
+                        "POST",
+                        engineUri(binding, "/chat/completions"),
+                        EngineHeaders.ofModelCall(
+                            request.headers(), binding, turn.key(), means.desk().version()),
+                        chat.bodyFor(binding.options().defaultTemperature()),
+                        deadlines()),
+                length);
+      }
+    }
+  }
+
+  private void models(ServerRequest request, ProxyBinding binding, Visit visit, AgentAnswer answer)
+      throws VisitEndedException {
+    UpstreamRequest outgoing =
+        new UpstreamRequest(
+            "GET",
+            engineUri(binding, "/models"),
+            EngineHeaders.ofModelList(request.headers()),
+            null,
+            deadlines());
+    try (UpstreamCall engine = visit.engage(means.upstream().begin(outgoing))) {
+      UpstreamHead head = engine.head();
+      byte[] list = engine.readAll(means.config().responseBytesMax());
+      answer.whole(head.status(), EngineHeaders.forAgent(head), list);
+    } catch (UpstreamException failed) {
+      EngineFailure failure = EngineFailure.of(failed);
+      answer.whole(failure.agentStatus(), failure.headers(), failure.body());
+    }
+  }
+
+  private UpstreamDeadlines deadlines() {
+    return new UpstreamDeadlines(
+        means.config().firstByteTimeout(), means.config().idleTimeout(), Optional.empty());
+  }
+
+  /** Always built from the binding, never from what the agent asked for. */
+  static URI engineUri(ProxyBinding binding, String path) {
+    return URI.create(binding.upstreamOrigin() + apiPath(binding) + path);
+  }
+
+  private static String apiPath(ProxyBinding binding) {
+    String path = binding.apiPath();
+    while (path.endsWith("/")) {
+      path = path.substring(0, path.length() - 1);
+    }
+    return path.isEmpty() || path.startsWith("/") ? path : "/" + path;
+  }
+
+  /** Turns a request away whose body has not been read. */
+  private void refuse(
+      Refusal refusal,
+      ServerRequest request,
+      @Nullable Serving serving,
+      Visit visit,
+      AgentAnswer answer)
+      throws VisitEndedException {
+    // A connection that is closed with unread bytes is reset, and the answer may be lost with it.
+    boolean readToItsEnd =
+        !request.content().hasEntity() || visit.ask(() -> discard(request.content().inputStream()));
+    if (!readToItsEnd) {
+      answer.closeAfterwards();
+    }
+    turnAway(refusal, request, serving, answer);
+  }
+
+  private void turnAway(
+      Refusal refusal, ServerRequest request, @Nullable Serving serving, AgentAnswer answer)
+      throws VisitEndedException {
+    Optional<TurnId> turn =
+        Optional.ofNullable(serving).map(Serving::turn).map(open -> open.key().turnId());
+    note(refusal.reason(), request, turn);
+    answer.whole(refusal.status(), refusal.headers(), refusal.body());
+  }
+
+  private void note(String reason, ServerRequest request, Optional<TurnId> turn) {
+    String path = request.prologue().uriPath().rawPath();
+    String shown =
+        path.length() <= PATH_CHARACTERS_MAX ? path : path.substring(0, PATH_CHARACTERS_MAX);
+    try {
+      means
+          .sink()
+          .refused(
+              new CallSink.CallRefused(
+                  reason,
+                  request.prologue().method().text(),
+                  shown,
+                  turn,
+                  means.clock().instant()));
+    } catch (RuntimeException notRecorded) {
+      LOG.log(System.Logger.Level.ERROR, "a refused call cannot be recorded", notRecorded);
+    }
+  }
+
+  /** Compares the path as it came, without decoding it. */
+  private static Route route(ServerRequest request, @Nullable Serving serving) {
+    String method = request.prologue().method().text();
+    String path = request.prologue().uriPath().rawPath();
+    if (method.equals("GET") && path.equals(HEALTH_PATH)) {
+      return Route.HEALTH;
+    }
+    String bound = serving == null ? "/v1" : apiPath(serving.binding());
+    for (String prefix : new String[] {bound, "/v1"}) {
+      if (method.equals("POST") && isAt(path, prefix + "/chat/completions")) {
+        return Route.CHAT;
+      }
+      if (method.equals("GET") && isAt(path, prefix + "/models")) {
+        return Route.MODELS;
+      }
+    }
+    return Route.UNKNOWN;
+  }
+
+  private static boolean isAt(String path, String wanted) {
+    return path.equals(wanted) || path.equals(wanted + "/");
+  }
+
+  private static boolean hasKey(ServerRequest request, ProxyBinding binding) {
+    String bearer = request.headers().first(HeaderNames.AUTHORIZATION).orElse("");
+    String token =
+        bearer.regionMatches(true, 0, "Bearer ", 0, "Bearer ".length())
+            ? bearer.substring("Bearer ".length()).strip()
+            : "";
+    String apiKey = request.headers().first(HeaderNames.create("x-api-key")).orElse("");
+    return binding.agentKey().matches(token) || binding.agentKey().matches(apiKey);
+  }
+
+  /** The body, or empty if it is longer than the bound. */
+  private Optional<byte[]> body(ServerRequest request, AgentAnswer answer) throws IOException {
+    if (!request.content().hasEntity()) {
+      return Optional.of(new byte[0]);
+    }
+    InputStream in = request.content().inputStream();
+    byte[] body = in.readNBytes((int) Math.min(means.config().bodyBytesMax(), BODY_BYTES_LIMIT));
+    if (in.read() < 0) {
+      return Optional.of(body);
+    }
+    if (!discard(in)) {
+      answer.closeAfterwards();
+    }
+    return Optional.empty();
+  }
+
+  /** Reads what is left of a body, up to the bound. False if it is longer. */
+  private boolean discard(InputStream in) throws IOException {
+    long left = means.config().bodyBytesMax();
+    byte[] buffer = new byte[16 << 10];
+    int length = in.read(buffer);
+    while (length >= 0 && left > 0) {
+      left -= length;
+      length = in.read(buffer);
+    }
+    return length < 0;
+  }
+}
