@@ -81,11 +81,20 @@ final class EngineHeaders {
   }
 
   /**
-   * Refuses a binding whose values cannot be header values, before a model call fails on them.
+   * Refuses a binding that cannot be put into HTTP, before a model call fails on it.
    *
    * @throws Problem {@code request_error}
    */
   static void check(ProxyBinding binding) {
+    String scheme = binding.upstreamOrigin().getScheme();
+    if (!("http".equals(scheme) || "https".equals(scheme))
+        || binding.upstreamOrigin().getHost() == null) {
+      throw Problem.badRequest(
+          "the router must be an http or https URL with a host, not "
+              + binding.upstreamOrigin()
+              + ".",
+          Map.of());
+    }
     binding
         .sandboxId()
         .filter(sandbox -> !isPrintable(sandbox))

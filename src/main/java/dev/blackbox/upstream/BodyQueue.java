@@ -73,13 +73,18 @@ final class BodyQueue implements HttpResponse.BodySubscriber<BodyQueue> {
     signals.add(new Signal.Bytes(buffers));
   }
 
+  // A subscription that has come to its end must not be cancelled: the client would then not close
+  // the connection of an answer that ends with it.
+
   @Override
   public void onError(Throwable cause) {
+    subscription = null;
     signals.add(new Signal.Failed(cause));
   }
 
   @Override
   public void onComplete() {
+    subscription = null;
     signals.add(new Signal.Ended());
   }
 

@@ -2,15 +2,13 @@ package dev.blackbox.upstream;
 
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.time.Duration;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
 /**
  * {@link Upstream} by the JDK's client, which takes every framing that engines use and lets another
- * thread end a call; see {@code docs/proxy.md} for the comparison with the web server's client.
+ * thread end a call; see {@code docs/decisions/0002-engine-client-and-departures.md}.
  */
 final class JdkUpstream implements Upstream {
 
@@ -34,7 +32,6 @@ final class JdkUpstream implements Upstream {
     byte[] body = request.body();
     HttpRequest.Builder builder =
         HttpRequest.newBuilder(request.uri())
-            .timeout(firstByteLimit(request.deadlines()))
             .method(
                 request.method(),
                 body == null
@@ -43,9 +40,9 @@ final class JdkUpstream implements Upstream {
     request
         .headers()
         .forEach((name, values) -> values.forEach(value -> builder.header(name, value)));
-    CompletableFuture<HttpResponse<BodyQueue>> answer =
-        client.sendAsync(builder.build(), _ -> new BodyQueue());
-    return new JdkUpstreamCall(answer, request.deadlines());
+    JdkUpstreamCall call = new JdkUpstreamCall(request.deadlines());
+    call.run(executor, () -> client.send(builder.build(), _ -> call.newBody()));
+    return call;
   }
 
   @Override
@@ -53,12 +50,5 @@ final class JdkUpstream implements Upstream {
     client.shutdownNow();
     client.close();
     executor.close();
-  }
-
-  private static Duration firstByteLimit(UpstreamDeadlines deadlines) {
-    return deadlines
-        .total()
-        .filter(total -> total.compareTo(deadlines.firstByte()) < 0)
-        .orElse(deadlines.firstByte());
   }
 }

@@ -4,40 +4,79 @@ import dev.blackbox.upstream.UpstreamException.Kind;
 import java.net.ConnectException;
 import java.net.http.HttpConnectTimeoutException;
 import java.net.http.HttpResponse;
-import java.net.http.HttpTimeoutException;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /** A call of the JDK's client, with the deadlines and the closing that it lacks. */
 final class JdkUpstreamCall implements UpstreamCall {
 
-  private final CompletableFuture<HttpResponse<BodyQueue>> answer;
+  private final CompletableFuture<UpstreamHead> head = new CompletableFuture<>();
   private final UpstreamDeadlines deadlines;
   private final long startedNanos = System.nanoTime();
+  private volatile @Nullable Future<?> sending;
   private volatile @Nullable BodyQueue body;
   private volatile boolean closed;
   private long idleNanos;
 
-  JdkUpstreamCall(CompletableFuture<HttpResponse<BodyQueue>> answer, UpstreamDeadlines deadlines) {
-    this.answer = answer;
+  JdkUpstreamCall(UpstreamDeadlines deadlines) {
     this.deadlines = deadlines;
     this.idleNanos = deadlines.idle().toNanos();
   }
 
-  @Override
-  public UpstreamHead head() throws UpstreamException {
-    HttpResponse<BodyQueue> response = response();
-    body = response.body();
+  /**
+   * Sends on a thread of its own, not with the client's {@code sendAsync}: that needs the common
+   * pool, which has one thread on a small machine, and anybody may block it.
+   */
+  void run(ExecutorService executor, Callable<HttpResponse<BodyQueue>> send) {
+    sending =
+        executor.submit(
+            () -> {
+              try {
+                HttpResponse<BodyQueue> response = send.call();
+                head.complete(new UpstreamHead(response.statusCode(), response.headers().map()));
+              } catch (Exception failed) {
+                head.completeExceptionally(failed);
+              }
+            });
+  }
+
+  /** The queue for the body, once the head has come. */
+  BodyQueue newBody() {
+    BodyQueue queue = new BodyQueue();
+    body = queue;
     if (closed) {
       // It was closed between the head's coming and the line before.
-      response.body().close();
-      throw cancelled();
+      queue.close();
     }
-    return new UpstreamHead(response.statusCode(), response.headers().map());
+    return queue;
+  }
+
+  @Override
+  public UpstreamHead head() throws UpstreamException {
+    try {
+      return head.get(nanosLeft(deadlines.firstByte().toNanos()), TimeUnit.NANOSECONDS);
+    } catch (TimeoutException late) {
+      close();
+      throw new UpstreamException(
+          Kind.TIMEOUT,
+          "no answer from the engine within " + deadlines.firstByte().toMillis() + " ms",
+          late);
+    } catch (ExecutionException failed) {
+      throw failure(failed.getCause());
+    } catch (CancellationException closedMeanwhile) {
+      throw cancelled();
+    } catch (InterruptedException interrupted) {
+      throw interrupted();
+    }
   }
 
   @Override
@@ -47,7 +86,7 @@ final class JdkUpstreamCall implements UpstreamCall {
       throw new IllegalStateException("the head comes before the body");
     }
     try {
-      return switch (queue.read(into, nanosForNextRead())) {
+      return switch (queue.read(into, nanosLeft(idleNanos))) {
         case BodyQueue.Result.Read(int length) -> length;
         case BodyQueue.Result.Closed _ -> throw cancelled();
         case BodyQueue.Result.Broken(var cause) -> throw failure(cause);
@@ -69,32 +108,25 @@ final class JdkUpstreamCall implements UpstreamCall {
   @Override
   public void close() {
     closed = true;
-    answer.cancel(true);
+    head.cancel(false);
+    Future<?> sender = sending;
+    if (sender != null) {
+      sender.cancel(true);
+    }
     BodyQueue queue = body;
     if (queue != null) {
       queue.close();
     }
   }
 
-  private HttpResponse<BodyQueue> response() throws UpstreamException {
-    try {
-      return answer.get();
-    } catch (ExecutionException failed) {
-      throw failure(failed.getCause());
-    } catch (CancellationException closedMeanwhile) {
-      throw cancelled();
-    } catch (InterruptedException interrupted) {
-      throw interrupted();
-    }
-  }
-
-  private long nanosForNextRead() {
+  /** So long, but not beyond the end of the whole. */
+  private long nanosLeft(long atMost) {
     Optional<Duration> total = deadlines.total();
     if (total.isEmpty()) {
-      return idleNanos;
+      return atMost;
     }
     long left = total.get().toNanos() - (System.nanoTime() - startedNanos);
-    return Math.max(0, Math.min(left, idleNanos));
+    return Math.clamp(left, 0, atMost);
   }
 
   private UpstreamException failure(@Nullable Throwable cause) {
@@ -104,11 +136,6 @@ final class JdkUpstreamCall implements UpstreamCall {
     return switch (cause) {
       case HttpConnectTimeoutException timeout ->
           new UpstreamException(Kind.TIMEOUT, "no connection to the engine in time", timeout);
-      case HttpTimeoutException timeout ->
-          new UpstreamException(
-              Kind.TIMEOUT,
-              "no answer from the engine within " + deadlines.firstByte().toMillis() + " ms",
-              timeout);
       case ConnectException refused ->
           new UpstreamException(Kind.UNREACHABLE, "the engine cannot be reached", refused);
       case null, default ->

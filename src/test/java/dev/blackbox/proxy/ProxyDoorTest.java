@@ -6,12 +6,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.blackbox.app.engine.EngineRequest;
 import dev.blackbox.app.engine.EngineScript;
 import dev.blackbox.app.engine.Step;
+import dev.blackbox.kernel.Problem;
 import dev.blackbox.kernel.Secret;
 import dev.blackbox.kernel.TurnId;
 import dev.blackbox.turn.TurnKey;
 import dev.blackbox.wire.Json;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -303,6 +305,30 @@ class ProxyDoorTest {
     assertThatThrownBy(() -> ModelProxy.start(same, rig.sink, InstantSource.system()))
         .isInstanceOf(UncheckedIOException.class)
         .hasMessageContaining("127.0.0.1:" + rig.proxy.port());
+  }
+
+  @Test
+  void bindingThatCannotBePutIntoHttpIsRefused() {
+    for (String origin : new String[] {"ftp://engine", "engine:80", "/path"}) {
+      ProxyBinding odd = ProxyRig.binding(URI.create(origin), ProxyOptions.DEFAULTS);
+      assertThatThrownBy(() -> rig.proxy.bind(odd))
+          .isInstanceOf(Problem.class)
+          .hasMessageContaining(origin);
+    }
+    ProxyBinding usual = rig.binding(ProxyOptions.DEFAULTS);
+    ProxyBinding injecting =
+        new ProxyBinding(
+            7,
+            usual.sessionId(),
+            usual.instanceId(),
+            Optional.of("a\r\nX-Evil: 1"),
+            usual.upstreamOrigin(),
+            "/v1",
+            usual.agentKey(),
+            ProxyOptions.DEFAULTS);
+    assertThatThrownBy(() -> rig.proxy.bind(injecting))
+        .isInstanceOf(Problem.class)
+        .hasMessageContaining("bound_sandbox_id");
   }
 
   @Test

@@ -28,7 +28,7 @@ final class ProxyRig implements AutoCloseable {
           512,
           Duration.ofSeconds(2),
           Duration.ofSeconds(2),
-          Duration.ofMillis(1500));
+          Duration.ofSeconds(1));
 
   final ScriptedEngine engine;
   final RecordingSink sink = new RecordingSink();

@@ -66,8 +66,10 @@ final class EngineConnection implements Resource {
 
   void respond(int status, String contentType, Map<String, String> headers, byte[] body)
       throws IOException {
-    out.write(head(status, contentType, headers, "content-length: " + body.length));
-    out.write(body);
+    ByteArrayOutputStream whole = new ByteArrayOutputStream(body.length + 256);
+    whole.writeBytes(head(status, contentType, headers, "content-length: " + body.length));
+    whole.writeBytes(body);
+    whole.writeTo(out);
     out.flush();
   }
 
