@@ -61,6 +61,7 @@ CREATE TABLE IF NOT EXISTS session (
   backend_session_id VARCHAR,
   generated_turn_id VARCHAR(128),
   explicit_turn_ids BOOLEAN NOT NULL,
+  turn_count INT NOT NULL,
   committed_turns INT NOT NULL,
   latest_turn_id VARCHAR(128),
   created_at TIMESTAMP(6) WITH TIME ZONE NOT NULL,
@@ -68,8 +69,10 @@ CREATE TABLE IF NOT EXISTS session (
 );
 CREATE INDEX IF NOT EXISTS session_by_name ON session (session_id, session_key);
 
+-- No foreign key to session: H2 would keep a second index for it, and a turn is never inserted
+-- without an update of its session.
 CREATE TABLE IF NOT EXISTS turn (
-  session_key BIGINT NOT NULL REFERENCES session,
+  session_key BIGINT NOT NULL,
   turn_id VARCHAR(128) NOT NULL,
   turn_number INT NOT NULL,
   state VARCHAR(16) NOT NULL
@@ -125,9 +128,9 @@ CREATE TABLE IF NOT EXISTS model_call (
   finish_reason VARCHAR,
   error VARCHAR,
   open_call INT GENERATED ALWAYS AS (CASE WHEN ended_at IS NULL THEN 1 END),
+  -- Its index finds the calls of a turn, too.
   FOREIGN KEY (session_key, turn_id) REFERENCES turn
 );
-CREATE INDEX IF NOT EXISTS model_call_by_turn ON model_call (session_key, turn_id, step);
 CREATE INDEX IF NOT EXISTS model_call_open ON model_call (open_call);
 
 CREATE TABLE IF NOT EXISTS command (

@@ -49,9 +49,19 @@ public final class ServerProcess implements Resource {
    */
   public static ServerProcess start(
       List<String> options, Map<String, String> environment, Path log) {
+    return start(Main.class, options, environment, log);
+  }
+
+  /**
+   * As above, with another main class.
+   *
+   * @param main has to understand {@code serve}
+   */
+  static ServerProcess start(
+      Class<?> main, List<String> options, Map<String, String> environment, Path log) {
     List<String> arguments = new ArrayList<>(List.of("serve"));
     arguments.addAll(options);
-    JavaCommand command = JavaCommand.of(Main.class, arguments);
+    JavaCommand command = JavaCommand.of(main, arguments);
     ProcessBuilder builder = new ProcessBuilder(command.words());
     builder.environment().keySet().removeIf(ServerProcess::isOurs);
     builder.environment().putAll(environment);

@@ -1,6 +1,7 @@
 package dev.blackbox.control;
 
 import dev.blackbox.agent.Agent;
+import dev.blackbox.agent.AgentSlot;
 import dev.blackbox.kernel.InstanceId;
 import dev.blackbox.kernel.SessionId;
 import java.nio.file.Path;
@@ -30,6 +31,6 @@ record LiveBinding(
 
   /** Where the agent works, and where commands run. */
   Path workspace() {
-    return runtimeDirectory.resolve("workspace");
+    return AgentSlot.workspace(runtimeDirectory);
   }
 }

@@ -25,6 +25,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** The control room's implementation: who may do what when, and the order of checks. */
@@ -119,13 +120,19 @@ public final class RolloutControl implements Rollout, Resource {
   /** One line for an operator: what was found and done at boot. */
   public String recoverySummary() {
     LedgerFacts.Recovered settled = recovered.settled();
-    return "recovered %d queued and %d interrupted turns, %d commands, %d model calls; ended %d processes"
-        .formatted(
-            settled.turnsQueued(),
-            settled.turnsInterrupted(),
-            settled.commandsInterrupted(),
-            settled.callsInterrupted(),
-            recovered.processesEnded());
+    Map<String, Number> counts = new LinkedHashMap<>();
+    counts.put("turns interrupted", settled.turnsInterrupted());
+    counts.put("turns queued", settled.turnsQueued());
+    counts.put("model calls interrupted", settled.callsInterrupted());
+    counts.put("commands interrupted", settled.commandsInterrupted());
+    counts.put("processes ended", recovered.processesEnded());
+    counts.put("facts applied from the journal", settled.factsApplied());
+    String found =
+        counts.entrySet().stream()
+            .filter(count -> count.getValue().longValue() > 0)
+            .map(count -> count.getValue() + " " + count.getKey())
+            .collect(Collectors.joining(", "));
+    return found.isEmpty() ? "nothing to recover" : "recovered: " + found;
   }
 
   @Override

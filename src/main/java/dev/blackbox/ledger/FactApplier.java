@@ -72,10 +72,10 @@ final class FactApplier {
   private static final String SESSION_OPENED =
       """
       INSERT INTO session (session_key, session_id, instance_id, binding_key, opening_binding_key,
-        runtime_id, backend_type, state, explicit_turn_ids, committed_turns, created_at,
-        updated_at)
+        runtime_id, backend_type, state, explicit_turn_ids, turn_count, committed_turns,
+        created_at, updated_at)
       VALUES (:session_key, :session_id, :instance_id, :binding_key, :binding_key,
-        :runtime_id, :backend_type, 'active', FALSE, 0, :at, :at)\
+        :runtime_id, :backend_type, 'active', FALSE, 0, 0, :at, :at)\
       """;
 
   private static final String SESSION_DESYNCED =
@@ -109,7 +109,7 @@ final class FactApplier {
       UPDATE session SET
         generated_turn_id = CASE WHEN :generated THEN :turn_id ELSE generated_turn_id END,
         explicit_turn_ids = explicit_turn_ids OR NOT :generated,
-        latest_turn_id = :turn_id, updated_at = :at
+        turn_count = :turn_number, latest_turn_id = :turn_id, updated_at = :at
       WHERE session_key = :session_key\
       """;
 

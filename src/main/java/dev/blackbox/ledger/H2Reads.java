@@ -27,6 +27,8 @@ import org.jdbi.v3.core.Handle;
 /** Reads of the rows. */
 final class H2Reads implements LedgerReads {
 
+  private static final System.Logger LOG = System.getLogger(H2Reads.class.getName());
+
   private final Storage storage;
   private final StateDirectory directory;
   private final Writer writer;
@@ -95,7 +97,11 @@ final class H2Reads implements LedgerReads {
   public Optional<Integer> lastProxyPort() {
     return read(
         rows ->
-            rows.createQuery("SELECT proxy_port FROM binding ORDER BY binding_key DESC LIMIT 1")
+            rows.createQuery(
+                    """
+                    SELECT proxy_port FROM binding
+                    WHERE binding_key = (SELECT MAX(binding_key) FROM binding)\
+                    """)
                 .mapTo(Integer.class)
                 .findOne());
   }
@@ -172,6 +178,7 @@ final class H2Reads implements LedgerReads {
       if (now != seen) {
         return now.read(body);
       }
+      LOG.log(System.Logger.Level.WARNING, "a read failed: {0}", Storage.rootMessage(failure));
       writer.check();
       throw new Problem(
           ErrorCode.SERVICE_UNAVAILABLE,

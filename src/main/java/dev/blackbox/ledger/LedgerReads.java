@@ -8,7 +8,11 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 
-/** Reads of committed state. Any thread; never waits for the writer. */
+/**
+ * Reads of committed state. Any thread, interrupted or not; never waits for the writer. They fail
+ * with {@link dev.blackbox.kernel.Problem} {@code service_unavailable} when too many wait, or while
+ * the database is being opened again.
+ */
 public interface LedgerReads {
 
   /** The newest session of this name. */

@@ -44,11 +44,15 @@ final class Rows {
 
   private static final String CALL = "SELECT * FROM model_call ";
 
+  /** By MAX, which H2 takes from the index; ordering downwards would sort the whole table. */
+  private static final String NEWEST_EVENT =
+      "SELECT * FROM event WHERE sequence = (SELECT MAX(sequence) FROM event)";
+
   private Rows() {}
 
   static Chain applied(Handle handle) {
     return handle
-        .createQuery("SELECT sequence, hash FROM event ORDER BY sequence DESC LIMIT 1")
+        .createQuery(NEWEST_EVENT)
         .map((row, _) -> Chain.at(row.getLong("sequence"), row.getBytes("hash")))
         .findOne()
         .orElse(Chain.START);
@@ -56,7 +60,7 @@ final class Rows {
 
   static Instant newestTime(Handle handle) {
     return handle
-        .createQuery("SELECT at FROM event ORDER BY sequence DESC LIMIT 1")
+        .createQuery(NEWEST_EVENT)
         .map((row, _) -> instant(row, "at"))
         .findOne()
         .orElse(Instant.EPOCH);
@@ -81,7 +85,12 @@ final class Rows {
 
   static Optional<SessionSnapshot> session(Handle handle, SessionId id) {
     return handle
-        .createQuery(SESSION + "WHERE s.session_id = :id ORDER BY s.session_key DESC LIMIT 1")
+        .createQuery(
+            SESSION
+                + """
+                WHERE s.session_key =
+                  (SELECT MAX(session_key) FROM session WHERE session_id = :id)\
+                """)
         .bind("id", id.value())
         .map((row, _) -> session(row))
         .findOne();
@@ -106,7 +115,12 @@ final class Rows {
 
   static Optional<TurnSnapshot> latestTurn(Handle handle, long sessionKey) {
     return handle
-        .createQuery(TURN + "WHERE t.session_key = :key AND t.turn_id = s.latest_turn_id")
+        .createQuery(
+            TURN
+                + """
+                WHERE t.session_key = :key AND t.turn_id =
+                  (SELECT latest_turn_id FROM session WHERE session_key = :key)\
+                """)
         .bind("key", sessionKey)
         .map((row, _) -> turn(row))
         .findOne();
@@ -121,7 +135,7 @@ final class Rows {
             TURN
                 + """
                 WHERE t.session_key = :key AND t.turn_number > :number
-                ORDER BY t.turn_number LIMIT 1\
+                ORDER BY t.session_key, t.turn_number LIMIT 1\
                 """)
         .bind("key", sessionKey)
         .bind("number", number)

@@ -62,7 +62,7 @@ final class Schema {
       // Again from the start if it was cut short: every statement may run twice.
       create(connection);
     } else {
-      migrate(database, found, directory);
+      migrate(database, "classpath:db", found, directory);
     }
     return true;
   }
@@ -76,12 +76,12 @@ final class Schema {
   }
 
   /** The tables came from {@link #create} or from here: so their version is Flyway's baseline. */
-  static void migrate(DataSource database, int found, Path directory)
+  static void migrate(DataSource database, String location, int found, Path directory)
       throws LedgerRefusedException {
     try {
       Flyway.configure()
           .dataSource(database)
-          .locations("classpath:db")
+          .locations(location)
           .baselineOnMigrate(true)
           .baselineVersion(String.valueOf(found))
           .load()

@@ -66,6 +66,7 @@ final class Storage {
       return storage;
     } catch (IOException | RuntimeException failure) {
       if (storage != null) {
+        storage.journal.close();
         storage.database.abandon();
       }
       throw StateDirectory.notWritable(directory.path(), rootMessage(failure), failure);
@@ -227,7 +228,7 @@ final class Storage {
       failed(failure);
       // The facts are true now. Callers are told so once the rows are there too.
       if (!isUp()) {
-        throw new UnwrittenException(RECORDED_NOT_VISIBLE, failure);
+        throw new UnwrittenException(RECORDED_NOT_VISIBLE, true, failure);
       }
     }
   }
@@ -235,11 +236,11 @@ final class Storage {
   private void appendOrRollBack(Batch batch) throws UnwrittenException {
     try {
       journal.append(batch.records());
-    } catch (IOException failure) {
-      LOG.log(System.Logger.Level.ERROR, "writing the journal failed: {0}", failure.getMessage());
+    } catch (IOException | RuntimeException | OutOfMemoryError failure) {
+      LOG.log(System.Logger.Level.ERROR, "writing the journal failed: {0}", rootMessage(failure));
       boolean gone = journal.retract();
       rollback();
-      throw new UnwrittenException(gone ? NOTHING : PERHAPS, failure);
+      throw new UnwrittenException(gone ? NOTHING : PERHAPS, false, failure);
     }
     head = batch.head();
     newest = batch.newest();
@@ -357,8 +358,16 @@ final class Storage {
 
   /** What a batch's callers are told instead of their results. */
   static final class UnwrittenException extends Exception {
-    UnwrittenException(String message, Throwable cause) {
+    private final boolean recorded;
+
+    UnwrittenException(String message, boolean recorded, Throwable cause) {
       super(message, cause);
+      this.recorded = recorded;
+    }
+
+    /** The facts are safe in the journal, but the rows are not there yet. */
+    boolean isRecorded() {
+      return recorded;
     }
 
     Problem toProblem() {

@@ -227,7 +227,7 @@ final class TurnVerbs {
   private static int turnsOf(Batch batch, long sessionKey) {
     return batch
         .rows()
-        .createQuery("SELECT COALESCE(MAX(turn_number), 0) FROM turn WHERE session_key = :key")
+        .createQuery("SELECT turn_count FROM session WHERE session_key = :key")
         .bind("key", sessionKey)
         .mapTo(Integer.class)
         .one();

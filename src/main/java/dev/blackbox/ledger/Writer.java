@@ -223,7 +223,12 @@ final class Writer {
       }
       answerFromRows(batch, Storage.unavailable());
     } catch (UnwrittenException unwritten) {
-      answerFromRows(batch, unwritten.toProblem());
+      Problem problem = unwritten.toProblem();
+      if (unwritten.isRecorded()) {
+        batch.forEach(entry -> fail(entry, problem));
+      } else {
+        answerFromRows(batch, problem);
+      }
     }
   }
 

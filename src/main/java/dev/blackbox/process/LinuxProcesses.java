@@ -3,6 +3,8 @@ package dev.blackbox.process;
 import dev.blackbox.process.ProcessSpec.Output;
 import java.io.File;
 import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -19,6 +21,8 @@ import java.util.UUID;
  * of its group. The two marker variables find what leaves both.
  */
 final class LinuxProcesses implements Processes {
+
+  private static final Logger LOG = System.getLogger(LinuxProcesses.class.getName());
 
   private static final List<Path> SETSID =
       List.of(Path.of("/usr/bin/setsid"), Path.of("/bin/setsid"));
@@ -45,14 +49,14 @@ final class LinuxProcesses implements Processes {
     }
     String id = UUID.randomUUID().toString();
     LinuxProcess process = spawn(spec, program, id);
+    boolean recorded = false;
     try {
       log.started(spec.kind(), process.identity());
-    } catch (RuntimeException unrecorded) {
-      if (!process.end(Duration.ZERO)) {
-        unrecorded.addSuppressed(
-            new IllegalStateException(process.identity() + " could not be ended"));
+      recorded = true;
+    } finally {
+      if (!recorded && !process.end(Duration.ZERO)) {
+        LOG.log(Level.WARNING, "unrecorded process {0} could not be ended", process.identity());
       }
-      throw unrecorded;
     }
     process.watch(log);
     return process;

@@ -411,8 +411,13 @@ class AnswersTest {
       assertThat(log.lines()).isEmpty();
       log.everything();
       fixture.post(MESSAGES + "?token=s3cret", SYNC.replace("hi", "s3cret"));
-      await().until(() -> log.lines().size() == 1);
-      assertThat(log.lines().getFirst()).contains(" POST " + MESSAGES + " 200 in ");
+      // Written after the answer; lines of the two requests before may come late as well.
+      await().until(() -> log.lines().stream().anyMatch(line -> line.contains(" 200 in ")));
+      assertThat(log.lines())
+          .allSatisfy(
+              line ->
+                  assertThat(line)
+                      .matches("FINE req-[0-9a-f]{8} POST " + MESSAGES + " [24]00 in \\d+ us"));
     }
   }
 

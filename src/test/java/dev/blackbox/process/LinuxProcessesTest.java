@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -205,6 +206,26 @@ class LinuxProcessesTest {
     assertThatThrownBy(() -> unrecorded.start(spec(List.of("sleep", "60")))).isSameAs(full);
     assertThat(log.started.getFirst().isRunning()).isFalse();
     assertThat(log.ended).isEmpty();
+  }
+
+  @Test
+  void processesLeaveNoDescriptorsBehind() throws Exception {
+    exitCode(shell("exit 0"));
+    long before = descriptors();
+    for (int i = 0; i < 20; i++) {
+      assertThat(exitCode(shell("echo x; echo y >&2"))).isZero();
+      assertThatThrownBy(() -> start(List.of("echo", "x".repeat(200_000))))
+          .isInstanceOf(IOException.class);
+    }
+
+    // others in this JVM may open one now and then; each leaked process would hold four
+    assertThat(descriptors()).isLessThan(before + 20);
+  }
+
+  private static long descriptors() throws IOException {
+    try (Stream<Path> open = Files.list(Path.of("/proc/self/fd"))) {
+      return open.count();
+    }
   }
 
   @Test

@@ -44,6 +44,8 @@ final class OpencodeAgent implements Agent {
   /** After a prompt was answered, its last message may take a moment to be complete. */
   private static final Duration SETTLE_MAX = Duration.ofSeconds(5);
 
+  private static final Duration SETTLE_AFTER_FAILURE_MAX = Duration.ofMillis(500);
+
   private static final Duration SETTLE_PAUSE = Duration.ofMillis(50);
 
   /** A connection that breaks is often the first sign of a process that ends. */
@@ -160,7 +162,7 @@ final class OpencodeAgent implements Agent {
     @Nullable OpencodeCallException unread = null;
     if (prompted) {
       try {
-        transcript = transcript(task);
+        transcript = transcript(task, failure == null ? SETTLE_MAX : SETTLE_AFTER_FAILURE_MAX);
       } catch (OpencodeCallException failed) {
         unread = failed;
         lastMessageIsKnown = false;
@@ -169,7 +171,7 @@ final class OpencodeAgent implements Agent {
     String id = session == null ? "" : session;
     Work work = transcript == null ? new Work("[]", "[]", Usage.NONE, id) : transcript.work(id);
     OpencodeCallException first = failure == null ? unread : failure;
-    if (first != null && hasExited()) {
+    if (first != null && first.status() == 0 && hasExited()) {
       return new AgentResult.Broken(
           Kind.PROCESS, OpencodeStart.exited(process, files, errorsFrom), work);
     }
@@ -202,12 +204,13 @@ final class OpencodeAgent implements Agent {
   }
 
   /** What the turn added to the history, once its last message is complete. */
-  private OpencodeTranscript transcript(AgentTask task) throws OpencodeCallException {
+  private OpencodeTranscript transcript(AgentTask task, Duration settleMax)
+      throws OpencodeCallException {
     String id = session;
     if (id == null) {
       throw OpencodeCallException.protocol("there is no session");
     }
-    long deadline = System.nanoTime() + SETTLE_MAX.toNanos();
+    long deadline = System.nanoTime() + settleMax.toNanos();
     while (true) {
       List<Object> messages = client.messagesAfter(id, lastMessage);
       OpencodeTranscript transcript =
@@ -229,8 +232,12 @@ final class OpencodeAgent implements Agent {
     if (id != null && process.isAlive()) {
       try {
         client.abort(id, ABORT_MAX);
-        if (client.isBusy(id, ABORT_MAX)) {
-          return StopReport.unproved("opencode says that its session is still busy");
+        long deadline = System.nanoTime() + ABORT_MAX.toNanos();
+        while (client.isBusy(id, ABORT_MAX)) {
+          if (System.nanoTime() >= deadline) {
+            return StopReport.unproved("opencode says that its session is still busy");
+          }
+          LockSupport.parkNanos(SETTLE_PAUSE.toNanos());
         }
       } catch (OpencodeCallException failed) {
         if (process.isAlive()) {

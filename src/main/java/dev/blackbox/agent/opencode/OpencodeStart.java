@@ -103,19 +103,19 @@ final class OpencodeStart {
                     Optional.empty(),
                     new ProcessSpec.Output.File(files.stdoutLog()),
                     new ProcessSpec.Output.File(files.stderrLog())));
+    boolean started = false;
     try {
       files.recordRunning(port, process.identity().pid());
       OpencodeClient client = new OpencodeClient(port, password, slot.workspace());
       awaitReady(process, client, port, errorsFrom);
       Optional<String> lastMessage = resume(client);
-      return new OpencodeAgent(slot, files, process, client, lastMessage, errorsFrom);
-    } catch (IOException
-        | InterruptedException
-        | AgentStartException
-        | PortTakenException
-        | RuntimeException failed) {
-      process.close();
-      throw failed;
+      Agent agent = new OpencodeAgent(slot, files, process, client, lastMessage, errorsFrom);
+      started = true;
+      return agent;
+    } finally {
+      if (!started) {
+        process.close();
+      }
     }
   }
 

@@ -23,6 +23,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -90,7 +91,7 @@ class OpencodeRealTest {
   }
 
   @Test
-  void aStoppedTurnLeavesNothingAndTheSessionGoesOn() throws Exception {
+  void aStoppedTurnLeavesNothingAndTheSessionGoesOn(TestReporter times) throws Exception {
     try (Agent agent = plan.start(fixture.slot(chat.base(), Optional.empty(), Optional.empty()))) {
       CompletableFuture<AgentResult> turn =
           CompletableFuture.supplyAsync(
@@ -108,7 +109,7 @@ class OpencodeRealTest {
       assertThat(agent.stop(Duration.ofSeconds(10))).isEqualTo(StopReport.STOPPED);
 
       Duration took = Duration.ofNanos(System.nanoTime() - before);
-      report("stop", took);
+      times.publishEntry("stop, ms", Long.toString(took.toMillis()));
       assertThat(took).isLessThan(Duration.ofSeconds(5));
       assertThat(escaped.isRunning()).isFalse();
       assertThat(shell.isRunning()).isFalse();
@@ -122,7 +123,7 @@ class OpencodeRealTest {
   }
 
   @Test
-  void afterAKillTheSessionGoesOn() throws Exception {
+  void afterAKillTheSessionGoesOn(TestReporter times) throws Exception {
     String session;
     try (Agent agent = plan.start(fixture.slot(chat.base(), Optional.empty(), Optional.empty()))) {
       session = agent.run(fixture.task("t1", "remember me")).work().backendSessionId();
@@ -140,7 +141,8 @@ class OpencodeRealTest {
     long before = System.nanoTime();
     try (Agent agent =
         plan.start(fixture.slot(chat.base(), Optional.empty(), Optional.of(session)))) {
-      report("restart", Duration.ofNanos(System.nanoTime() - before));
+      times.publishEntry(
+          "restart, ms", Long.toString(Duration.ofNanos(System.nanoTime() - before).toMillis()));
       AgentResult second = agent.run(fixture.task("t3", "who am I?"));
 
       assertThat(second.work().backendSessionId()).isEqualTo(session);
@@ -184,10 +186,5 @@ class OpencodeRealTest {
   private static void kill(ProcessIdentity process) {
     ProcessHandle.of(process.pid()).orElseThrow().destroyForcibly();
     await().atMost(Duration.ofSeconds(10)).until(() -> !process.isRunning());
-  }
-
-  private static void report(String what, Duration took) {
-    System.getLogger(OpencodeRealTest.class.getName())
-        .log(System.Logger.Level.INFO, "{0} took {1} ms", what, took.toMillis());
   }
 }
