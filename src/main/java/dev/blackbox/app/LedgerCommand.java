@@ -29,6 +29,7 @@ final class LedgerCommand implements Callable<Integer> {
   /** Checks every link of the history. */
   @Command(
       name = "check",
+      customSynopsis = "bbs ledger check [OPTION...]",
       description = "Checks every link of the history, and every stored body against its digest.",
       mixinStandardHelpOptions = true,
       versionProvider = Commands.Root.class)
@@ -62,6 +63,7 @@ final class LedgerCommand implements Callable<Integer> {
   /** Prints what happened. */
   @Command(
       name = "timeline",
+      customSynopsis = "bbs ledger timeline [--from=N] [OPTION...]",
       description = "Prints what happened, one line an event.",
       mixinStandardHelpOptions = true,
       versionProvider = Commands.Root.class)

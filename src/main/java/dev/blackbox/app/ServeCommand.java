@@ -8,6 +8,7 @@ import picocli.CommandLine.Model.CommandSpec;
 /** {@code serve}, see {@link Serve}. */
 @Command(
     name = "serve",
+    customSynopsis = "bbs serve [OPTION...]",
     description = "Runs the server until SIGTERM or SIGINT. Options win over BBS_* variables.",
     mixinStandardHelpOptions = true,
     versionProvider = Commands.Root.class)

@@ -186,7 +186,10 @@ class ServeTest {
       throws IOException {
     List<String> arguments = new ArrayList<>(List.of("serve"));
     arguments.addAll(List.of(options));
-    ProcessBuilder builder = new ProcessBuilder(JavaCommand.of(main, arguments).words());
+    // A build that runs in the background of a shell ignores SIGINT, and so would this process.
+    List<String> words = new ArrayList<>(List.of("env", "--default-signal=INT"));
+    words.addAll(JavaCommand.of(main, arguments).words());
+    ProcessBuilder builder = new ProcessBuilder(words);
     builder.environment().keySet().removeIf(name -> name.startsWith("BBS_"));
     builder.environment().putAll(environment);
     Process process = builder.start();
