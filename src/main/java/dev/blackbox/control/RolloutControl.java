@@ -130,7 +130,7 @@ public final class RolloutControl implements Rollout, Resource {
     String found =
         counts.entrySet().stream()
             .filter(count -> count.getValue().longValue() > 0)
-            .map(count -> count.getValue() + " " + count.getKey())
+            .map(count -> count.getKey() + " " + count.getValue())
             .collect(Collectors.joining(", "));
     return found.isEmpty() ? "nothing to recover" : "recovered: " + found;
   }
