@@ -81,8 +81,10 @@ final class HelidonModelProxy implements ModelProxy {
         .shutdownGracePeriod(STOPPING_MAX)
         .maxTcpConnections(config.concurrentCallsMax() + SPARE_CONNECTIONS)
         .idleConnectionTimeout(CONNECTION_IDLE_MAX)
-        // What is written is written whole, and must go out at once.
+        // What is written is written whole, and must go out at once: with Nagle's algorithm, which
+        // Helidon leaves on, answers wait for the agent's delayed acknowledgement, some 40 ms.
         .writeBufferSize(0)
+        .connectionOptions(socket -> socket.tcpNoDelay(true))
         // Its listeners look at every byte, for a log that nobody may want: it is about bodies.
         .addProtocol(Http1Config.builder().log(NO_LOG).build())
         .routing(this::route)

@@ -10,6 +10,7 @@ import dev.blackbox.app.engine.Part;
 import dev.blackbox.app.engine.Step;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
@@ -91,6 +92,24 @@ class ModelProxyTest {
       assertThat(turn.totals().toolCalls()).isEqualTo(2);
       assertThat(turn.totals().completionTokens()).isEqualTo(usage.completionTokens());
     }
+  }
+
+  /** A delayed acknowledgement takes 40 ms, each time. */
+  @Test
+  void answersDoNotWaitForAcknowledgements() throws IOException {
+    long shortestNanos = Long.MAX_VALUE;
+    rig.engine.script(EngineScript.always(Step.text("x".repeat(8000))));
+    try (TurnScope _ = rig.openTurn("t1");
+        TestAgent agent = rig.agent()) {
+      for (int i = 0; i < 30; i++) {
+        long before = System.nanoTime();
+        ProxyRig.sendChat(agent, ProxyRig.streamBody("a"));
+        assertThat(agent.answer().ended()).isTrue();
+        long took = System.nanoTime() - before;
+        shortestNanos = i < 10 ? shortestNanos : Math.min(shortestNanos, took);
+      }
+    }
+    assertThat(Duration.ofNanos(shortestNanos)).isLessThan(Duration.ofMillis(30));
   }
 
   @Test
