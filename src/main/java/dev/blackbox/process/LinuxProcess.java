@@ -54,7 +54,7 @@ final class LinuxProcess implements ManagedProcess {
   LinuxProcess(
       Process process,
       String id,
-      long notBeforeTicks,
+      ProcFs.Moment before,
       Optional<Capture> stdout,
       Optional<Capture> stderr,
       Optional<Drain> drain) {
@@ -66,10 +66,8 @@ final class LinuxProcess implements ManagedProcess {
             .orElseGet(() -> new ProcessIdentity(process.pid(), 0, ProcFs.machineBootId()));
     tree =
         new ProcessTree(
-            stat ->
-                stat.startTicks() >= notBeforeTicks
-                    && (isInSession(stat)
-                        || ProcFs.hasVariable(stat.pid(), Processes.ID_VARIABLE, id)));
+            stat -> isInSession(stat) || ProcFs.hasVariable(stat.pid(), Processes.ID_VARIABLE, id),
+            () -> ProcFs.runningSince(before));
     Thread.ofVirtual().name("exit-" + process.pid()).start(() -> awaitExit(drain));
   }
 

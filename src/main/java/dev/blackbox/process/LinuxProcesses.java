@@ -80,7 +80,7 @@ final class LinuxProcesses implements Processes {
         stdout.isPresent() || stderr.isPresent()
             ? Optional.of(new Drain(spec.kind()))
             : Optional.empty();
-    long notBefore = ProcFs.ticksNow();
+    ProcFs.Moment before = ProcFs.Moment.now();
     Process started;
     try {
       builder.redirectOutput(redirect(spec.stdout(), stdout, drain));
@@ -91,7 +91,7 @@ final class LinuxProcesses implements Processes {
       throw new IOException(program + " cannot be started: " + failed.getMessage(), failed);
     }
     drain.ifPresent(Drain::start);
-    return new LinuxProcess(started, id, notBefore, stdout, stderr, drain);
+    return new LinuxProcess(started, id, before, stdout, stderr, drain);
   }
 
   private static Optional<Capture> capture(Output output) {

@@ -2,7 +2,6 @@ package dev.blackbox.process;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
@@ -11,6 +10,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.LongPredicate;
+import java.util.stream.Stream;
 
 /** What Linux tells about processes. Source of the formats: proc(5). */
 final class ProcFs {
@@ -39,16 +40,6 @@ final class ProcFs {
     return BootId.VALUE;
   }
 
-  /** Now, in the ticks of {@link Stat#startTicks}: always hundredths of a second for programs. */
-  static long ticksNow() {
-    try {
-      String seconds = Files.readString(PROC.resolve("uptime")).split(" ")[0];
-      return new BigDecimal(seconds).movePointRight(2).longValue();
-    } catch (IOException unreadable) {
-      throw new UncheckedIOException("the machine's uptime cannot be read", unreadable);
-    }
-  }
-
   /** The process that has this pid, dead or alive; empty if there is none. */
   static Optional<Stat> stat(long pid) {
     try {
@@ -58,14 +49,51 @@ final class ProcFs {
     }
   }
 
+  /**
+   * A moment, as the kernel counts processes.
+   *
+   * @param forks how many processes the machine has started so far, in all containers together
+   * @param newestPid the pid that was given out last
+   */
+  record Moment(long forks, long newestPid) {
+
+    static Moment now() {
+      return new Moment(ProcFs.countForks(), ProcFs.readNewestPid());
+    }
+  }
+
   /** All processes that are not dead. One that ends meanwhile may be missing. */
   static List<Stat> running() {
+    return running(_ -> true);
+  }
+
+  /**
+   * The processes that were started after a moment and are not dead. Pids are given out in rising
+   * order, and start again at the bottom: so as long as fewer processes were started since than
+   * there are pids, only those from the newest then to the newest now can be later ones, and no
+   * other has to be looked at. That makes the look after a short process cheap.
+   */
+  static List<Stat> runningSince(Moment moment) {
+    Moment now = Moment.now();
+    if (now.forks() - moment.forks() >= PidMax.VALUE / 2) {
+      return running();
+    }
+    boolean aroundTheTop = now.newestPid() < moment.newestPid();
+    return running(
+        pid ->
+            aroundTheTop
+                ? pid > moment.newestPid() || pid <= now.newestPid()
+                : pid > moment.newestPid() && pid <= now.newestPid());
+  }
+
+  private static List<Stat> running(LongPredicate looked) {
     List<Stat> all = new ArrayList<>();
     try (DirectoryStream<Path> entries = Files.newDirectoryStream(PROC, "[0-9]*")) {
       for (Path entry : entries) {
-        stat(Long.parseLong(entry.getFileName().toString()))
-            .filter(stat -> !stat.isDead())
-            .ifPresent(all::add);
+        long pid = Long.parseLong(entry.getFileName().toString());
+        if (looked.test(pid)) {
+          stat(pid).filter(stat -> !stat.isDead()).ifPresent(all::add);
+        }
       }
     } catch (DirectoryIteratorException | IOException unreadable) {
       throw new IllegalStateException("/proc cannot be listed", unreadable);
@@ -104,6 +132,27 @@ final class ProcFs {
     return false;
   }
 
+  private static long countForks() {
+    try (Stream<String> lines = Files.lines(PROC.resolve("stat"), StandardCharsets.ISO_8859_1)) {
+      return lines
+          .filter(line -> line.startsWith("processes "))
+          .mapToLong(line -> Long.parseLong(line.substring(line.indexOf(' ') + 1).strip()))
+          .findFirst()
+          .orElse(Long.MAX_VALUE);
+    } catch (IOException unreadable) {
+      throw new UncheckedIOException("the machine's count of processes cannot be read", unreadable);
+    }
+  }
+
+  private static long readNewestPid() {
+    try {
+      String load = Files.readString(PROC.resolve("loadavg")).strip();
+      return Long.parseLong(load.substring(load.lastIndexOf(' ') + 1));
+    } catch (IOException unreadable) {
+      throw new UncheckedIOException("the machine's newest pid cannot be read", unreadable);
+    }
+  }
+
   private static Path statFile(long pid) {
     return PROC.resolve(pid + "/stat");
   }
@@ -118,6 +167,18 @@ final class ProcFs {
         Long.parseLong(fields[2]),
         Long.parseLong(fields[3]),
         Long.parseLong(fields[19]));
+  }
+
+  private static final class PidMax {
+    static final long VALUE = read();
+
+    private static long read() {
+      try {
+        return Long.parseLong(Files.readString(PROC.resolve("sys/kernel/pid_max")).strip());
+      } catch (IOException unreadable) {
+        throw new UncheckedIOException("this machine's highest pid cannot be read", unreadable);
+      }
+    }
   }
 
   private static final class BootId {

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 
 /**
  * Finds and ends the processes that belong together: those that a rule names, and all that descend
@@ -25,10 +26,18 @@ final class ProcessTree {
   /** Says of a process whether it belongs here by itself, whoever its parent is. */
   private final Predicate<ProcFs.Stat> rule;
 
+  /** The processes to look at: at least all that can belong here. */
+  private final Supplier<List<ProcFs.Stat>> candidates;
+
   private final Set<ProcessIdentity> found = new LinkedHashSet<>();
 
   ProcessTree(Predicate<ProcFs.Stat> rule) {
+    this(rule, ProcFs::running);
+  }
+
+  ProcessTree(Predicate<ProcFs.Stat> rule, Supplier<List<ProcFs.Stat>> candidates) {
     this.rule = rule;
+    this.candidates = candidates;
   }
 
   /** All that was ever found. */
@@ -38,7 +47,7 @@ final class ProcessTree {
 
   /** The members that run now. */
   Set<ProcessIdentity> running() {
-    List<ProcFs.Stat> all = ProcFs.running();
+    List<ProcFs.Stat> all = candidates.get();
     Map<Long, ProcFs.Stat> byPid = new HashMap<>();
     all.forEach(stat -> byPid.put(stat.pid(), stat));
     Set<Long> ourselves = withAncestors(ProcessHandle.current().pid(), byPid);
