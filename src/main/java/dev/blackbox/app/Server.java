@@ -17,6 +17,7 @@ import dev.blackbox.ledger.LedgerRefusedException;
 import dev.blackbox.process.Processes;
 import dev.blackbox.proxy.ModelProxy;
 import dev.blackbox.proxy.ProxyConfig;
+import java.io.UncheckedIOException;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -81,7 +82,10 @@ final class Server implements RunningServer {
                       Version.number(),
                       clock)));
       HttpDoor door = closer.own(door(configuration.http(), control));
-      URI address = URI.create("http://" + configuration.http().host() + ":" + door.port());
+      // Once more, so that it is closed first: its waiters then get their answers before the door
+      // closes.
+      closer.own(control);
+      URI address = address(configuration.http().host(), door.port());
       return new Server(
           closer,
           control,
@@ -93,6 +97,10 @@ final class Server implements RunningServer {
     } catch (RuntimeException failure) {
       throw closed(closer, failure);
     }
+  }
+
+  private static URI address(String host, int port) {
+    return URI.create("http://" + (host.contains(":") ? "[" + host + "]" : host) + ":" + port);
   }
 
   private static Ledger openLedger(ServerConfiguration configuration) {
@@ -114,14 +122,21 @@ final class Server implements RunningServer {
     if (before != 0) {
       try {
         return ModelProxy.start(config.withPort(before), sink, clock);
-      } catch (RuntimeException taken) {
+      } catch (UncheckedIOException taken) {
         System.getLogger(Server.class.getName())
             .log(
                 System.Logger.Level.INFO,
                 "the proxy's port of the boot before is taken; another is used");
       }
     }
-    return ModelProxy.start(config, sink, clock);
+    try {
+      return ModelProxy.start(config, sink, clock);
+    } catch (UncheckedIOException taken) {
+      throw new ExitException(
+          ExitCode.PORT_TAKEN,
+          "the proxy's port " + config.port() + " is taken by another program; set --proxy-port.",
+          taken);
+    }
   }
 
   private static HttpDoor door(HttpSettings http, RolloutControl control) {

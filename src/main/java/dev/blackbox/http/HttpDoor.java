@@ -114,6 +114,9 @@ public final class HttpDoor implements Resource {
         .protocolsDiscoverServices(false)
         .addConnectionSelector(new WatchedConnections(config))
         .backlog(BACKLOG)
+        // Else the last piece of an answer in two writes waits for the client's delayed
+        // acknowledgement.
+        .connectionOptions(socket -> socket.tcpNoDelay(true))
         .maxTcpConnections(config.connectionsMax())
         .maxPayloadSize(config.bodyBytesMax())
         .writeBufferSize(WRITE_BUFFER_BYTES)

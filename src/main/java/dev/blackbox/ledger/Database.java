@@ -27,6 +27,8 @@ import org.jdbi.v3.core.argument.AbstractArgumentFactory;
 import org.jdbi.v3.core.argument.Argument;
 import org.jdbi.v3.core.config.ConfigRegistry;
 import org.jdbi.v3.core.statement.SqlStatements;
+import org.jdbi.v3.core.statement.StatementExceptions;
+import org.jdbi.v3.core.statement.StatementExceptions.MessageRendering;
 
 /**
  * H2 with one connection for the writer, and some for reads.
@@ -86,6 +88,8 @@ final class Database {
     Jdbi jdbi = Jdbi.create(source);
     jdbi.registerArgument(new InstantArgumentFactory());
     jdbi.getConfig(SqlStatements.class).setUnusedBindingAllowed(true);
+    // A failed statement's text would else hold its arguments: prompts and answers, in a log.
+    jdbi.getConfig(StatementExceptions.class).setMessageRendering(MessageRendering.NONE);
     return new Database(source, jdbi, config);
   }
 
