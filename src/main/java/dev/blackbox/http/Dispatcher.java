@@ -295,6 +295,7 @@ final class Dispatcher implements Filter {
         String mediaType = rfc ? ProblemDocument.MEDIA_TYPE : JSON;
         deliver(request, response, mediaType, named(fields, requestId, true));
       }
+      // Helidon 4.5.0 adds "Content-Length: 0" here, takes no other value and cannot leave it out.
       case Answer.Unchanged _ -> deliver(connection, response::send);
       case Answer.Streamed streamed -> {
         response.header(HeaderNames.CONTENT_TYPE, JSON);

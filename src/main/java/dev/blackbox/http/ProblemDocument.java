@@ -17,7 +17,7 @@ final class ProblemDocument {
 
   static final String MEDIA_TYPE = "application/problem+json";
 
-  private static final Pattern QUALITY = Pattern.compile("(?i);\\s*q=([0-9.]+)");
+  private static final Pattern QUALITY = Pattern.compile("(?i);\\s*q=([^;]*)");
 
   private ProblemDocument() {}
 
@@ -35,7 +35,7 @@ final class ProblemDocument {
     return fields;
   }
 
-  /** The members of RFC 9457; {@code type} is left out, which means that {@code error} says it. */
+  /** The members of RFC 9457. What kind of problem it is, {@code error} says. */
   static Map<String, @Nullable Object> members(int status, Problem problem) {
     String phrase = Status.create(status).reasonPhrase();
     Map<String, @Nullable Object> fields = new LinkedHashMap<>();
@@ -54,7 +54,7 @@ final class ProblemDocument {
       String name = range.split(";", 2)[0].strip().toLowerCase(Locale.ROOT);
       if (name.equals(mediaType)) {
         Matcher quality = QUALITY.matcher(range);
-        best = Math.max(best, quality.find() ? number(quality.group(1)) : 1);
+        best = Math.max(best, quality.find() ? number(quality.group(1).strip()) : 1);
       }
     }
     return best;

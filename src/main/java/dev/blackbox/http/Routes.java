@@ -42,6 +42,10 @@ final class Routes {
             Route.post("/v1/sessions/{session_id}/abort", sessions::abort));
   }
 
+  List<Route> table() {
+    return table;
+  }
+
   /**
    * Where a request goes.
    *
