@@ -22,7 +22,9 @@ final class PlainServe {
     }
     Map<String, Setting> known = new HashMap<>();
     for (Setting setting : Setting.values()) {
-      known.put(setting.option(), setting);
+      if (setting.isOption()) {
+        known.put(setting.option(), setting);
+      }
     }
     Map<Setting, String> options = new EnumMap<>(Setting.class);
     int next = 1;

@@ -77,7 +77,8 @@ final class Server implements RunningServer {
                       backends::find,
                       backends.implementedTypes(),
                       backends.knownTypes(),
-                      ControlConfig.of(configuration.server()),
+                      ControlConfig.of(configuration.server())
+                          .withPromptRoots(configuration.promptRoots()),
                       environment,
                       Version.number(),
                       clock)));
@@ -152,10 +153,12 @@ final class Server implements RunningServer {
               http.requestsMax(),
               http.longPollsMax(),
               WAIT_SECONDS_MAX,
+              http.pageTurnsMax(),
               http.requestReadTimeout(),
               http.answerWriteTimeout(),
               http.idleTimeout(),
-              Duration.ofSeconds(3)),
+              Duration.ofSeconds(3),
+              http.access()),
           control);
     } catch (PortTakenException taken) {
       throw new ExitException(ExitCode.PORT_TAKEN, String.valueOf(taken.getMessage()), taken);

@@ -13,12 +13,15 @@ final class SettingOptions {
 
   private SettingOptions() {}
 
-  /** A command line for this command, with an option for every setting. */
+  /** A command line for this command, with an option for every setting that may be one. */
   static CommandLine on(Object command) {
     CommandLine line = new CommandLine(command);
     CommandSpec spec = line.getCommandSpec();
     Map<Setting, String> defaults = Defaults.shipped();
     for (Setting setting : Setting.values()) {
+      if (!setting.isOption()) {
+        continue;
+      }
       spec.addOption(
           OptionSpec.builder(setting.option())
               .type(String.class)

@@ -1,5 +1,6 @@
 package dev.blackbox.config;
 
+import dev.blackbox.http.AccessRules;
 import java.time.Duration;
 
 /**
@@ -12,9 +13,11 @@ import java.time.Duration;
  * @param connectionsMax open connections; further ones wait
  * @param requestsMax requests in work at once, waiting ones included; beyond it 503
  * @param longPollsMax of these, polls that wait for a turn; beyond it 503
+ * @param pageTurnsMax turns that one answer about a session tells of
  * @param requestReadTimeout from the first sign of a request to its last byte
  * @param answerWriteTimeout for handing one piece of an answer to the client
  * @param idleTimeout how long a connection may be open without a request
+ * @param access who may use it
  */
 public record HttpSettings(
     String host,
@@ -25,6 +28,8 @@ public record HttpSettings(
     int connectionsMax,
     int requestsMax,
     int longPollsMax,
+    int pageTurnsMax,
     Duration requestReadTimeout,
     Duration answerWriteTimeout,
-    Duration idleTimeout) {}
+    Duration idleTimeout,
+    AccessRules access) {}

@@ -2,6 +2,7 @@ package dev.blackbox.config;
 
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -37,6 +38,76 @@ public sealed interface Kind {
     @Override
     public boolean allows(String value) {
       return value.chars().allMatch(character -> character > ' ' && character < 0x7F);
+    }
+  }
+
+  /** Something that is never shown, and never an option: other users see those with ps. */
+  record Hidden(int lengthMax) implements Kind {
+    @Override
+    public String allowed() {
+      return "up to " + lengthMax + " visible ASCII characters without blanks, or empty";
+    }
+
+    @Override
+    public String label() {
+      return "SECRET";
+    }
+
+    @Override
+    public boolean allows(String value) {
+      return value.length() <= lengthMax
+          && value.chars().allMatch(character -> character > ' ' && character < 0x7F);
+    }
+
+    @Override
+    public boolean mayBeEmpty() {
+      return true;
+    }
+  }
+
+  /** Names or addresses, or what looks like them, between commas; or empty for none. */
+  record Names(String what) implements Kind {
+    @Override
+    public String allowed() {
+      return what + " between commas, or empty";
+    }
+
+    @Override
+    public String label() {
+      return "LIST";
+    }
+
+    @Override
+    public boolean allows(String value) {
+      return value.chars().allMatch(character -> character >= ' ' && character < 0x7F);
+    }
+
+    @Override
+    public boolean mayBeEmpty() {
+      return true;
+    }
+  }
+
+  /** Directories between colons; or empty for none. */
+  record Paths() implements Kind {
+    @Override
+    public String allowed() {
+      return "paths between colons, or empty";
+    }
+
+    @Override
+    public String label() {
+      return "PATHS";
+    }
+
+    @Override
+    public boolean allows(String value) {
+      return Arrays.stream(value.split(":", -1)).allMatch(Kind::isPath);
+    }
+
+    @Override
+    public boolean mayBeEmpty() {
+      return true;
     }
   }
 

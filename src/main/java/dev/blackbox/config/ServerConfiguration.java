@@ -12,6 +12,8 @@ import java.util.Optional;
  * Everything that was set, as the rooms want it.
  *
  * @param server what the HTTP API reports
+ * @param promptRoots directories that a system prompt file must lie under, absolute; empty:
+ *     anywhere
  * @param scriptAgent the operator's own agent program, absolute
  * @param unknownVariables {@code BBS_*} variables that are no setting: typing errors, most likely
  */
@@ -20,11 +22,13 @@ public record ServerConfiguration(
     HttpSettings http,
     LedgerConfig ledger,
     ProxyConfig proxy,
+    List<Path> promptRoots,
     Optional<Path> scriptAgent,
     LogLevel logLevel,
     List<String> unknownVariables) {
 
   public ServerConfiguration {
+    promptRoots = List.copyOf(promptRoots);
     unknownVariables = List.copyOf(unknownVariables);
   }
 

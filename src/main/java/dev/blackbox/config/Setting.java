@@ -9,15 +9,30 @@ import java.util.Optional;
  * Everything that can be set, in the order in which it is shown. The environment, {@code serve
  * --help} and the table in {@code docs/operations.md} all come from here; the defaults are in
  * {@code config/defaults.properties}. The environment variable is {@code BBS_} and the constant's
- * name, the option is the same in lower case with hyphens.
+ * name, the option is the same in lower case with hyphens; a secret has no option.
  */
 public enum Setting {
   HOST(new Kind.Text(), "Address to listen on"),
   PORT(whole(0, 65_535), "Port to listen on; 0: any free one"),
 
+  API_TOKEN(
+      new Kind.Hidden(4096),
+      "Token that requests must bear; empty: none, and only this machine is served"),
+  API_TOKEN_FILE(new Kind.OptionalPath(), "File that has the token, instead of the variable"),
+  ALLOWED_HOSTS(
+      new Kind.Names("names or addresses"),
+      "Without a token: what a Host header may say beside this server's own addresses; *: any"),
+  ALLOWED_ORIGINS(
+      new Kind.Names("origins like http://name:port"),
+      "Without a token: web pages that may use the server; *: any"),
+
   RUNTIME_ROOT(new Kind.Directory(), "Directory under which every agent gets its own"),
   STATE_DIR(
       new Kind.OptionalPath(), "Directory of the ledger; empty: \"state\" under the runtime root"),
+
+  PROMPT_ROOTS(
+      new Kind.Paths(),
+      "Directories that a system_prompt_file must lie under, links followed; empty: anywhere"),
 
   MAX_SESSIONS(whole(1, 1_000), "Sessions kept at once"),
   MAX_TURNS(whole(1, Integer.MAX_VALUE), "Committed turns that a session may have"),
@@ -44,6 +59,8 @@ public enum Setting {
   HTTP_REQUESTS_MAX(
       whole(8, 100_000), "Requests in work at once, waiting ones included; beyond it 503"),
   HTTP_LONG_POLLS_MAX(whole(4, 100_000), "Of these, polls that wait for a turn; beyond it 503"),
+  HTTP_PAGE_TURNS_MAX(
+      whole(1, 1_000_000), "Turns that one answer about a session tells of; more: next_offset"),
   HTTP_REQUEST_READ_TIMEOUT(
       seconds(0.1), "Seconds from the first sign of a request to its last byte"),
   HTTP_ANSWER_WRITE_TIMEOUT(seconds(0.1), "Seconds for handing one piece of an answer to a client"),
@@ -118,6 +135,11 @@ public enum Setting {
   /** {@code --ledger-sync}. */
   public String option() {
     return "--" + key();
+  }
+
+  /** Whether the command line may have it. */
+  public boolean isOption() {
+    return !(kind instanceof Kind.Hidden);
   }
 
   /** One phrase for people. */

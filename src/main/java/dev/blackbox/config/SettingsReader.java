@@ -1,17 +1,23 @@
 package dev.blackbox.config;
 
 import dev.blackbox.control.ServerSettings;
+import dev.blackbox.http.AccessRules;
+import dev.blackbox.kernel.Secret;
 import dev.blackbox.ledger.LedgerConfig;
 import dev.blackbox.proxy.ProxyConfig;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /** One reading of all settings: layers them, checks them, and makes the rooms' records of them. */
 final class SettingsReader {
@@ -26,6 +32,7 @@ final class SettingsReader {
   private final Map<Setting, Given> given = new EnumMap<>(Setting.class);
   private final List<String> problems = new ArrayList<>();
   private final List<String> unknownVariables;
+  private Optional<Secret> token = Optional.empty();
 
   /** A value, and who gave it. */
   private record Given(String value, String source) {}
@@ -41,7 +48,7 @@ final class SettingsReader {
         given.put(setting, new Given(variable.strip(), setting.variable()));
       }
       String option = options.get(setting);
-      if (option != null) {
+      if (option != null && setting.isOption()) {
         given.put(setting, new Given(option.strip(), setting.option()));
       }
     }
@@ -57,6 +64,7 @@ final class SettingsReader {
     given.forEach(this::check);
     if (problems.isEmpty()) {
       checkScriptAgent();
+      readToken();
       checkOrder(Setting.MAX_BODY_BYTES, "at most", Setting.HTTP_BODIES_BYTES_MAX);
       checkOrder(Setting.HTTP_LONG_POLLS_MAX, "below", Setting.HTTP_REQUESTS_MAX);
       checkOrder(Setting.HTTP_REQUESTS_MAX, "below", Setting.HTTP_CONNECTIONS_MAX);
@@ -65,7 +73,14 @@ final class SettingsReader {
       throw new BadSettingsException(problems);
     }
     return new ServerConfiguration(
-        server(), http(), ledger(), proxy(), scriptAgent(), logLevel(), unknownVariables);
+        server(),
+        http(),
+        ledger(),
+        proxy(),
+        promptRoots(),
+        scriptAgent(),
+        logLevel(),
+        unknownVariables);
   }
 
   private void check(Setting setting, Given it) {
@@ -82,6 +97,40 @@ final class SettingsReader {
         .ifPresent(_ -> refuse(Setting.SCRIPT_AGENT, "a program that exists and may be executed"));
   }
 
+  /** Neither the token nor any part of it gets into a message. */
+  private void readToken() {
+    Kind.Hidden kind = (Kind.Hidden) Setting.API_TOKEN.kind();
+    String inVariable = text(Setting.API_TOKEN);
+    Optional<Path> file = path(Setting.API_TOKEN_FILE);
+    if (file.isEmpty()) {
+      token = inVariable.isEmpty() ? Optional.empty() : Optional.of(Secret.of(inVariable));
+    } else if (!inVariable.isEmpty()) {
+      refuse(Setting.API_TOKEN_FILE, "empty if " + Setting.API_TOKEN.variable() + " is set");
+    } else {
+      token = tokenIn(file.get(), kind);
+      if (token.isEmpty()) {
+        refuse(
+            Setting.API_TOKEN_FILE,
+            "a file that exists, can be read and has nothing but the token in it, at most "
+                + kind.lengthMax()
+                + " visible ASCII characters");
+      }
+    }
+  }
+
+  private static Optional<Secret> tokenIn(Path file, Kind.Hidden kind) {
+    try {
+      // A device or a pipe would be read for ever, and what is longer is no token.
+      if (!Files.isRegularFile(file) || Files.size(file) > kind.lengthMax() + 2L) {
+        return Optional.empty();
+      }
+      String text = Files.readString(file).strip();
+      return text.isEmpty() || !kind.allows(text) ? Optional.empty() : Optional.of(Secret.of(text));
+    } catch (IOException unreadable) {
+      return Optional.empty();
+    }
+  }
+
   /** Clients that only wait must leave room for the others. */
   private void checkOrder(Setting less, String relation, Setting more) {
     boolean good =
@@ -93,7 +142,9 @@ final class SettingsReader {
 
   private void refuse(Setting setting, String allowed) {
     Given it = value(setting);
-    problems.add(it.source + " is \"" + shortened(it.value) + "\", but must be " + allowed + ".");
+    boolean hidden = setting.kind() instanceof Kind.Hidden;
+    String shown = hidden ? "set to what is not shown here" : "\"" + shortened(it.value) + "\"";
+    problems.add(it.source + " is " + shown + ", but must be " + allowed + ".");
   }
 
   private ServerSettings server() {
@@ -124,9 +175,11 @@ final class SettingsReader {
         whole(Setting.HTTP_CONNECTIONS_MAX),
         whole(Setting.HTTP_REQUESTS_MAX),
         whole(Setting.HTTP_LONG_POLLS_MAX),
+        whole(Setting.HTTP_PAGE_TURNS_MAX),
         duration(Setting.HTTP_REQUEST_READ_TIMEOUT),
         duration(Setting.HTTP_ANSWER_WRITE_TIMEOUT),
-        duration(Setting.HTTP_IDLE_TIMEOUT));
+        duration(Setting.HTTP_IDLE_TIMEOUT),
+        new AccessRules(token, names(Setting.ALLOWED_HOSTS), names(Setting.ALLOWED_ORIGINS)));
   }
 
   private LedgerConfig ledger() {
@@ -148,6 +201,20 @@ final class SettingsReader {
         duration(Setting.PROXY_CONNECT_TIMEOUT),
         duration(Setting.PROXY_FIRST_BYTE_TIMEOUT),
         duration(Setting.PROXY_IDLE_TIMEOUT));
+  }
+
+  private List<Path> promptRoots() {
+    return Arrays.stream(text(Setting.PROMPT_ROOTS).split(":"))
+        .filter(root -> !root.isEmpty())
+        .map(root -> Path.of(root).toAbsolutePath().normalize())
+        .toList();
+  }
+
+  private Set<String> names(Setting setting) {
+    return Arrays.stream(text(setting).split(","))
+        .map(String::strip)
+        .filter(name -> !name.isEmpty())
+        .collect(Collectors.toUnmodifiableSet());
   }
 
   private Optional<Path> scriptAgent() {

@@ -85,7 +85,12 @@ final class Binder {
       throw ServerStatus.notReady(status.now());
     }
     Registration registration =
-        Registration.check(request, backends, config.settings(), config.systemPromptBytesMax());
+        Registration.check(
+            request,
+            backends,
+            config.settings(),
+            config.systemPromptBytesMax(),
+            config.promptRoots());
     oneAtATime.acquire();
     try {
       return registerAlone(registration);

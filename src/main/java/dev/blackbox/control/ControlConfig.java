@@ -1,6 +1,8 @@
 package dev.blackbox.control;
 
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 
 /**
  * Bounds of the control room.
@@ -15,6 +17,7 @@ import java.time.Duration;
  * @param commandsWaitingMax commands that may wait for the workspace; beyond it 503
  * @param systemPromptBytesMax largest system prompt file
  * @param failedRuntimesKept runtime directories of failed registrations that are kept for a look
+ * @param promptRoots directories that a system prompt file must lie under; empty: anywhere
  */
 public record ControlConfig(
     ServerSettings settings,
@@ -25,7 +28,51 @@ public record ControlConfig(
     int commandOutputBytesMax,
     int commandsWaitingMax,
     int systemPromptBytesMax,
-    int failedRuntimesKept) {
+    int failedRuntimesKept,
+    List<Path> promptRoots) {
+
+  public ControlConfig {
+    promptRoots = List.copyOf(promptRoots);
+  }
+
+  /** One that takes system prompt files from anywhere. */
+  ControlConfig(
+      ServerSettings settings,
+      Duration stopWithin,
+      Duration drainWithin,
+      Duration controlCallWithin,
+      Duration settleRetryEvery,
+      int commandOutputBytesMax,
+      int commandsWaitingMax,
+      int systemPromptBytesMax,
+      int failedRuntimesKept) {
+    this(
+        settings,
+        stopWithin,
+        drainWithin,
+        controlCallWithin,
+        settleRetryEvery,
+        commandOutputBytesMax,
+        commandsWaitingMax,
+        systemPromptBytesMax,
+        failedRuntimesKept,
+        List.of());
+  }
+
+  /** The same, with system prompt files from these directories only. */
+  public ControlConfig withPromptRoots(List<Path> roots) {
+    return new ControlConfig(
+        settings,
+        stopWithin,
+        drainWithin,
+        controlCallWithin,
+        settleRetryEvery,
+        commandOutputBytesMax,
+        commandsWaitingMax,
+        systemPromptBytesMax,
+        failedRuntimesKept,
+        roots);
+  }
 
   public static ControlConfig of(ServerSettings settings) {
     return new ControlConfig(

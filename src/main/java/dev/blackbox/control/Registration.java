@@ -18,6 +18,7 @@ import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
@@ -48,12 +49,26 @@ record Registration(
       Function<String, Optional<Backend>> backends,
       ServerSettings base,
       int systemPromptBytesMax) {
+    return check(request, backends, base, systemPromptBytesMax, List.of());
+  }
+
+  /**
+   * The same, with a system prompt file only from under {@code promptRoots}, unless there are none.
+   */
+  static Registration check(
+      RegisterRequest request,
+      Function<String, Optional<Backend>> backends,
+      ServerSettings base,
+      int systemPromptBytesMax,
+      List<Path> promptRoots) {
     RouterAddress router = RouterAddress.parse(request.router(), request.routerApiPath());
     Optional<SystemPrompt> prompt = Optional.empty();
     Optional<Problem> promptLost = Optional.empty();
     if (request.systemPromptFile().isPresent()) {
       try {
-        prompt = Optional.of(readPrompt(request.systemPromptFile().get(), systemPromptBytesMax));
+        prompt =
+            Optional.of(
+                readPrompt(request.systemPromptFile().get(), systemPromptBytesMax, promptRoots));
       } catch (Problem lost) {
         promptLost = Optional.of(lost);
       }
@@ -132,21 +147,22 @@ record Registration(
     }
   }
 
-  private static SystemPrompt readPrompt(String file, int bytesMax) {
+  private static SystemPrompt readPrompt(String file, int bytesMax, List<Path> roots) {
     Path path = absolute(file);
-    if (!Files.isRegularFile(path)) {
+    Path real = roots.isEmpty() ? path : realUnder(roots, path);
+    if (!Files.isRegularFile(real)) {
       throw Problem.badRequest(
           "system_prompt_file must be an existing regular file; got " + path + ".", Map.of());
     }
     try {
-      if (Files.size(path) > bytesMax) {
+      if (Files.size(real) > bytesMax) {
         throw Problem.badRequest(
             "system_prompt_file is larger than " + bytesMax + " bytes: " + path + ".", Map.of());
       }
       String text =
           StandardCharsets.UTF_8
               .newDecoder()
-              .decode(ByteBuffer.wrap(Files.readAllBytes(path)))
+              .decode(ByteBuffer.wrap(Files.readAllBytes(real)))
               .toString();
       return new SystemPrompt(path.toString(), text);
     } catch (CharacterCodingException notText) {
@@ -161,6 +177,34 @@ record Registration(
           "system_prompt_file cannot be read: " + path + ".",
           Map.of(),
           unreadable);
+    }
+  }
+
+  /**
+   * Where the path leads, links followed: read this one, so that a link that is changed later leads
+   * nowhere else. Of files elsewhere the answer does not tell whether they exist.
+   */
+  private static Path realUnder(List<Path> roots, Path path) {
+    Optional<Path> real = real(path);
+    for (Path root : roots) {
+      Optional<Path> realRoot = real(root);
+      if (real.isPresent() && realRoot.isPresent() && real.get().startsWith(realRoot.get())) {
+        return real.get();
+      }
+    }
+    throw Problem.badRequest(
+        "system_prompt_file must be an existing regular file under one of the directories in"
+            + " BBS_PROMPT_ROOTS; got "
+            + path
+            + ".",
+        Map.of());
+  }
+
+  private static Optional<Path> real(Path path) {
+    try {
+      return Optional.of(path.toRealPath());
+    } catch (IOException missing) {
+      return Optional.empty();
     }
   }
 

@@ -115,11 +115,10 @@ final class Answers {
         new RawJson(state.adapterJson()));
   }
 
-  static Map<String, @Nullable Object> accepted(Rollout.Submission submission) {
-    TurnSnapshot turn = submission.turn();
+  static Map<String, @Nullable Object> accepted(TurnSnapshot turn, boolean replay) {
     Map<String, @Nullable Object> accepted = names(turn);
     accepted.put("status", turn.state().wireName());
-    accepted.put("idempotent_replay", submission.replay());
+    accepted.put("idempotent_replay", replay);
     return accepted;
   }
 

@@ -7,7 +7,8 @@ import java.util.Map;
  *
  * @param path the decoded parts of the path that the route names
  */
-record Call(String requestId, Map<String, String> path, Query query, Body body) {
+record Call(
+    String requestId, Map<String, String> path, Query query, RequestHeaders headers, Body body) {
 
   String sessionId() {
     return part("session_id");

@@ -17,12 +17,15 @@ import java.time.Duration;
  *     routes are not counted
  * @param longPollsMax of these, polls that wait for a turn; beyond it 503
  * @param waitSecondsMax longest wait of one poll; longer wishes are shortened to it
+ * @param pageTurnsMax turns that one answer about a session tells of; longer wishes are shortened
+ *     to it
  * @param requestReadTimeout from the first sign of a request to its last byte, head and body each;
  *     then the connection is closed without an answer
  * @param answerWriteTimeout for handing one piece of an answer to the client; then the connection
  *     is closed
  * @param idleTimeout how long a connection may be open without a request
  * @param shutdownGrace how long {@link HttpDoor#close} lets requests in work go on
+ * @param access who may come in
  */
 public record HttpConfig(
     String host,
@@ -34,10 +37,12 @@ public record HttpConfig(
     int requestsMax,
     int longPollsMax,
     int waitSecondsMax,
+    int pageTurnsMax,
     Duration requestReadTimeout,
     Duration answerWriteTimeout,
     Duration idleTimeout,
-    Duration shutdownGrace) {
+    Duration shutdownGrace,
+    AccessRules access) {
 
   public static final HttpConfig DEFAULTS =
       new HttpConfig(
@@ -50,10 +55,12 @@ public record HttpConfig(
           512,
           384,
           60,
+          1000,
           Duration.ofSeconds(30),
           Duration.ofSeconds(60),
           Duration.ofMinutes(5),
-          Duration.ofSeconds(3));
+          Duration.ofSeconds(3),
+          AccessRules.LOCAL);
 
   public HttpConfig {
     if (port < 0 || port > 65_535) {
@@ -63,6 +70,7 @@ public record HttpConfig(
     positive("headerBytesMax", headerBytesMax);
     positive("longPollsMax", longPollsMax);
     positive("waitSecondsMax", waitSecondsMax);
+    positive("pageTurnsMax", pageTurnsMax);
     if (bodyBytesMax > Integer.MAX_VALUE - 16) {
       throw new IllegalArgumentException("bodyBytesMax must be below 2 GiB: " + bodyBytesMax);
     }
@@ -83,6 +91,15 @@ public record HttpConfig(
 
   /** The same bounds on another address. */
   public HttpConfig at(String otherHost, int otherPort) {
+    return with(otherHost, otherPort, access);
+  }
+
+  /** The same for others. */
+  public HttpConfig admitting(AccessRules others) {
+    return with(host, port, others);
+  }
+
+  private HttpConfig with(String otherHost, int otherPort, AccessRules otherAccess) {
     return new HttpConfig(
         otherHost,
         otherPort,
@@ -93,10 +110,12 @@ public record HttpConfig(
         requestsMax,
         longPollsMax,
         waitSecondsMax,
+        pageTurnsMax,
         requestReadTimeout,
         answerWriteTimeout,
         idleTimeout,
-        shutdownGrace);
+        shutdownGrace,
+        otherAccess);
   }
 
   private static void positive(String name, long value) {

@@ -61,7 +61,8 @@ public final class HttpDoor implements Resource {
         new Routes(
             new HealthRoutes(rollout),
             new RolloutRoutes(rollout),
-            new SessionRoutes(rollout, limits, config.waitSecondsMax()));
+            new SessionRoutes(rollout, limits, config.waitSecondsMax(), config.pageTurnsMax()),
+            new DescriptionRoute());
     Dispatcher dispatcher = new Dispatcher(config, routes, limits, ids, unreadable);
     WebServer server = server(config, unreadable, dispatcher).start();
     if (!server.isRunning()) {
@@ -70,8 +71,32 @@ public final class HttpDoor implements Resource {
           config.host(), config.port(), "the port was taken meanwhile", null);
     }
     HttpDoor door = new HttpDoor(config, server, dispatcher);
-    LOG.log(Level.INFO, "listening on http://{0}:{1}", config.host(), String.valueOf(door.port));
+    door.logStart();
     return door;
+  }
+
+  /** One line that also says who may come in. */
+  private void logStart() {
+    String where = "listening on http://" + config.host() + ":" + port;
+    if (config.access().token().isPresent()) {
+      LOG.log(Level.INFO, where + ", for those who have the API token");
+    } else if (isLoopback(config.host())) {
+      LOG.log(Level.INFO, where + ", without an API token, so for this machine only");
+    } else {
+      LOG.log(
+          Level.WARNING,
+          where
+              + ", without an API token: whoever reaches this address has the agent; set"
+              + " BBS_API_TOKEN or BBS_API_TOKEN_FILE");
+    }
+  }
+
+  private static boolean isLoopback(String host) {
+    try {
+      return InetAddress.getByName(host).isLoopbackAddress();
+    } catch (UnknownHostException impossible) {
+      return false; // It was bound a moment ago.
+    }
   }
 
   /** The port that it listens on. */

@@ -68,6 +68,34 @@ final class Query {
     return Optional.empty();
   }
 
+  /** A whole number from {@code min} up, {@code fallback} if it is not there. */
+  int whole(String name, int min, int fallback, Faults faults) {
+    String value = values.get(name);
+    if (value == null) {
+      return fallback;
+    }
+    List<Object> place = List.of("query", name);
+    if (!value.matches("[+-]?[0-9]{1,9}")) {
+      faults.add(
+          "int_parsing",
+          place,
+          "Input should be a valid integer of at most 9 digits, unable to parse string as an"
+              + " integer",
+          value);
+      return fallback;
+    }
+    int number = Integer.parseInt(value);
+    if (number < min) {
+      faults.add(
+          "greater_than_equal",
+          place,
+          "Input should be greater than or equal to " + min,
+          value,
+          Map.of("ge", min));
+    }
+    return number;
+  }
+
   /** A broken escape stays as it is, and then is whatever its parameter makes of it. */
   private static String decoded(String raw) {
     try {

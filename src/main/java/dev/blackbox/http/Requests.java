@@ -6,6 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -81,15 +82,33 @@ final class Requests {
     value.ifPresent(present -> known.put(name, present));
   }
 
-  static Rollout.SubmitRequest submit(String sessionId, Body body) {
+  /**
+   * A submission, and how long its sender waits for the result.
+   *
+   * @param waiting empty: as long as it takes; else for so many seconds, and then for a 202
+   */
+  record Submit(
+      Rollout.SubmitRequest request, OptionalInt waiting, Optional<String> preferenceApplied) {}
+
+  static Submit submit(Call call, int waitSecondsMax) {
     Faults faults = new Faults();
-    Fields fields = body.required(faults);
-    Optional<String> turnId = fields.textIfAny("turn_id");
-    boolean async = fields.oneOf("mode", MODES).orElse("sync").equals("async");
+    Fields fields = call.body().required(faults);
+    Optional<String> turnId =
+        IdempotencyKey.turnId(call.headers(), fields.textIfAny("turn_id"), faults);
+    Optional<String> mode = fields.oneOf("mode", MODES);
     List<Message> messages = fields.listRequired("messages", Requests::message);
     Map<String, @Nullable Object> metadata = fields.object("metadata");
     faults.throwIfAny();
-    return new Rollout.SubmitRequest(sessionId, turnId, async, messages, metadata);
+    // A mode that is spelled out is a contract, and no wish changes it into the other.
+    boolean sync = mode.filter("sync"::equals).isPresent();
+    Preferences wishes = sync ? Preferences.NONE : Preferences.of(call.headers());
+    boolean async = mode.filter("async"::equals).isPresent() || wishes.respondAsync();
+    OptionalInt wait = wishes.waitSeconds(waitSecondsMax);
+    return new Submit(
+        new Rollout.SubmitRequest(
+            call.sessionId(), turnId, async, messages, TraceContext.into(metadata, call.headers())),
+        async && wait.isEmpty() ? OptionalInt.of(0) : wait,
+        Preferences.applied(wishes.respondAsync(), wait));
   }
 
   private static Message message(Fields fields) {

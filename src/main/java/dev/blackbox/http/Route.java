@@ -11,7 +11,8 @@ import java.util.Optional;
  * One line of the table of routes.
  *
  * @param segments of the path; a name in braces takes any segment that is not empty
- * @param always true if it is answered even when too many requests are in work
+ * @param always true if it is answered even when too many requests are in work, and to anybody,
+ *     with or without the API token
  */
 record Route(String method, List<String> segments, Action action, boolean always) {
 
@@ -30,7 +31,7 @@ record Route(String method, List<String> segments, Action action, boolean always
     return new Route("POST", split(path), action, false);
   }
 
-  /** The same, answered however busy the server is. */
+  /** The same, answered however busy the server is and whoever asks. */
   Route evenIfBusy() {
     return new Route(method, segments, action, true);
   }

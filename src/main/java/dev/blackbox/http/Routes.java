@@ -14,14 +14,21 @@ final class Routes {
 
   private static final int PATH_ECHO_MAX = 64;
 
+  private static final String SCHEME = "http://";
+
   private final List<Route> table;
 
-  Routes(HealthRoutes health, RolloutRoutes rollout, SessionRoutes sessions) {
+  Routes(
+      HealthRoutes health,
+      RolloutRoutes rollout,
+      SessionRoutes sessions,
+      DescriptionRoute description) {
     table =
         List.of(
             Route.get("/health", health::health).evenIfBusy(),
             Route.get("/livez", health::live).evenIfBusy(),
             Route.get("/readyz", health::ready).evenIfBusy(),
+            Route.get("/openapi.json", description::show),
             Route.get("/v1/status", rollout::status),
             Route.post("/v1/rollout/register", rollout::register),
             Route.post("/v1/rollout/pause", rollout::pause),
@@ -33,6 +40,10 @@ final class Routes {
             Route.post("/v1/sessions/{session_id}/turns/{turn_id}/cancel", sessions::cancel),
             Route.post("/v1/sessions/{session_id}/execute_cmd", sessions::execute),
             Route.post("/v1/sessions/{session_id}/abort", sessions::abort));
+  }
+
+  List<Route> table() {
+    return table;
   }
 
   /**
@@ -65,10 +76,25 @@ final class Routes {
    * The path of a request target in absolute form, which every server must take (RFC 9112, 3.2.2).
    */
   private static String origin(String rawPath) {
-    if (!rawPath.startsWith("http://")) {
+    if (!rawPath.startsWith(SCHEME)) {
       return rawPath;
     }
-    int slash = rawPath.indexOf('/', "http://".length());
+    int slash = rawPath.indexOf('/', SCHEME.length());
     return slash < 0 ? "/" : rawPath.substring(slash);
+  }
+
+  /** The host of such a target, which then counts instead of the header's. */
+  static Optional<String> authority(String rawPath) {
+    if (!rawPath.startsWith(SCHEME)) {
+      return Optional.empty();
+    }
+    int slash = rawPath.indexOf('/', SCHEME.length());
+    return Optional.of(rawPath.substring(SCHEME.length(), slash < 0 ? rawPath.length() : slash));
+  }
+
+  /** Whether a path is one of those that are answered without a token. */
+  boolean isOpen(String rawPath) {
+    List<String> segments = Route.split(origin(rawPath));
+    return table.stream().anyMatch(route -> route.always() && route.match(segments).isPresent());
   }
 }

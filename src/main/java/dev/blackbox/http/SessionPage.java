@@ -14,16 +14,32 @@ import java.io.UncheckedIOException;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A session as {@code GET /v1/sessions/{id}} shows it, written turn by turn, so that a history of
- * any length takes the memory of one turn. Parts that were not asked for are null.
+ * any length takes the memory of one turn. Parts that were not asked for are null. If there are
+ * more turns than the range takes, the page ends with {@code next_offset}, where the next one
+ * begins.
  */
 record SessionPage(
-    Rollout rollout, Rollout.SessionView view, boolean history, boolean trace, boolean turns)
+    Rollout rollout,
+    Rollout.SessionView view,
+    boolean history,
+    boolean trace,
+    boolean turns,
+    Range range)
     implements Answer.Writing {
+
+  /**
+   * Which turns, counted from the oldest.
+   *
+   * @param offset turns that are passed over
+   * @param limit turns that are told of after that
+   */
+  record Range(int offset, int limit) {}
 
   @Override
   public void writeTo(OutputStream out, String requestId) throws IOException {
@@ -33,37 +49,73 @@ record SessionPage(
     String headJson = Json.write(head);
     writer.append(headJson, 0, headJson.length() - 1);
     writer.append(",\"conversation_history\":");
-    list(writer, history, promptMessage(), SessionPage::messages);
+    boolean more = list(writer, history, promptMessage(), SessionPage::messages);
     writer.append(",\"trace_events\":");
-    list(writer, trace, promptEvent(), SessionPage::events);
+    more |= list(writer, trace, promptEvent(), SessionPage::events);
     writer.append(",\"turn_ledger\":");
     if (turns) {
-      section(writer, '{', '}', "", SessionPage::ledgerEntry);
+      more |= section(writer, '{', '}', "", SessionPage::ledgerEntry);
     } else {
       writer.append("null");
+    }
+    if (more) {
+      writer.append(",\"next_offset\":").append(String.valueOf(range.offset + range.limit));
     }
     writer.append('}');
     writer.flush();
   }
 
-  private void list(
+  private boolean list(
       Writer writer, boolean wanted, String first, Function<TurnSnapshot, String> items)
       throws IOException {
-    if (wanted) {
-      section(writer, '[', ']', first, items);
-    } else {
+    if (!wanted) {
       writer.append("null");
+      return false;
     }
+    // What stands before all turns is on the first page only.
+    return section(writer, '[', ']', range.offset == 0 ? first : "", items);
   }
 
-  /** Writes what {@code items} makes of each turn, between commas; nothing where it is empty. */
-  private void section(
+  /**
+   * Writes what {@code items} makes of each turn, between commas; nothing where it is empty.
+   *
+   * @return true if there are turns behind the range
+   */
+  private boolean section(
       Writer writer, char open, char close, String first, Function<TurnSnapshot, String> items)
       throws IOException {
     writer.append(open).append(first);
     Separated separated = new Separated(writer, !first.isEmpty());
-    rollout.forEachTurn(view.session().key(), turn -> separated.append(items.apply(turn)));
+    boolean more = false;
+    try {
+      rollout.forEachTurn(
+          view.session().key(), inRange(turn -> separated.append(items.apply(turn))));
+    } catch (PageFull full) {
+      more = true;
+    }
     writer.append(close);
+    return more;
+  }
+
+  private Consumer<TurnSnapshot> inRange(Consumer<TurnSnapshot> reader) {
+    long end = (long) range.offset + range.limit;
+    long[] seen = {0};
+    return turn -> {
+      long number = seen[0]++;
+      if (number >= end) {
+        throw new PageFull();
+      }
+      if (number >= range.offset) {
+        reader.accept(turn);
+      }
+    };
+  }
+
+  /** Stops the reading of turns; the port has no other way, and the rest may be long. */
+  private static final class PageFull extends RuntimeException {
+    PageFull() {
+      super("the page is full", null, false, false);
+    }
   }
 
   private String promptMessage() {

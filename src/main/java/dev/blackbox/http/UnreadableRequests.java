@@ -40,24 +40,21 @@ final class UnreadableRequests implements DirectHandler {
     // What fails here as an "internal error" failed while the request was read, and nearly always
     // because the client went away; the dispatcher answers our own bugs.
     Status answered = eventType == EventType.INTERNAL_ERROR ? Status.BAD_REQUEST_400 : status;
-    Answer.Whole answer = answer(answered.code(), message);
     Map<String, @Nullable Object> body = new LinkedHashMap<>();
     body.put("request_id", requestId);
-    body.putAll(answer.fields());
+    body.putAll(
+        ProblemDocument.fields(
+            problem(answered.code(), message == null ? "no further reason is known" : message)));
     return TransportResponse.builder()
         .status(answered)
         .headers(headers)
         .header(HeaderNames.create("x-request-id"), requestId)
+        .header(HeaderNames.CACHE_CONTROL, Dispatcher.NO_STORE)
         .header(HeaderNames.CONTENT_TYPE, "application/json")
         .header(HeaderValues.CONNECTION_CLOSE)
         .keepAlive(false)
         .entity(Json.writeBytes(body))
         .build();
-  }
-
-  private Answer.Whole answer(int status, @Nullable String message) {
-    Problem problem = problem(status, message == null ? "no further reason is known" : message);
-    return (Answer.Whole) Answer.refusal(problem, status);
   }
 
   /** Also for bodies that turn out to be unreadable after their head was fine. */

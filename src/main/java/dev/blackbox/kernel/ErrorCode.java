@@ -9,6 +9,10 @@ import java.util.Locale;
  */
 public enum ErrorCode {
   REQUEST_ERROR(400),
+  /** Ours: the API token is missing or wrong. */
+  UNAUTHORIZED(401),
+  /** Ours: a web page of somebody else asks. */
+  FORBIDDEN(403),
   NOT_FOUND(404),
   METHOD_NOT_ALLOWED(405),
   CONFLICT(409),
@@ -17,6 +21,8 @@ public enum ErrorCode {
   CONTEXT_OVERFLOW(413),
   /** Ours: the reference takes bodies of any size. */
   PAYLOAD_TOO_LARGE(413),
+  /** Ours: the request names a host that this server is not. */
+  MISDIRECTED_REQUEST(421),
   TOO_MANY_REQUESTS(429),
   MAX_STEPS_EXCEEDED(429),
   CANCELLED(499),

@@ -29,10 +29,10 @@ class OperationsDocumentTest {
             + Arrays.stream(Setting.values())
                 .map(
                     setting ->
-                        "| `%s` | `%s` | %s | %s | %s |"
+                        "| `%s` | %s | %s | %s | %s |"
                             .formatted(
                                 setting.variable(),
-                                setting.option(),
+                                setting.isOption() ? "`" + setting.option() + "`" : "none",
                                 shown(defaults.getOrDefault(setting, "")),
                                 setting.kind().allowed(),
                                 setting.meaning()))

@@ -1,9 +1,11 @@
 package dev.blackbox.config;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.blackbox.control.ServerSettings;
+import dev.blackbox.http.AccessRules;
 import dev.blackbox.ledger.LedgerConfig;
 import dev.blackbox.proxy.ProxyConfig;
 import java.io.IOException;
@@ -14,6 +16,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -31,9 +34,11 @@ class ServerConfigurationTest {
           1024,
           512,
           384,
+          1000,
           Duration.ofSeconds(30),
           Duration.ofSeconds(60),
-          Duration.ofMinutes(5));
+          Duration.ofMinutes(5),
+          AccessRules.LOCAL);
 
   @TempDir private Path directory;
 
@@ -54,9 +59,12 @@ class ServerConfigurationTest {
   void everyVariableReachesItsField() throws Exception {
     Path agent = program();
     Map<String, String> environment = everyVariable(agent);
-    assertThat(environment).hasSameSizeAs(Setting.values());
+    // All but the token's file, which excludes the token.
+    assertThat(environment).hasSize(Setting.values().length - 1);
 
-    assertThat(ServerConfiguration.read(environment, Map.of()))
+    ServerConfiguration read = ServerConfiguration.read(environment, Map.of());
+    assertThat(read.http().access().token().orElseThrow().reveal()).isEqualTo("s3cret-token");
+    assertThat(read)
         .isEqualTo(
             new ServerConfiguration(
                 new ServerSettings("::1", 0, "/r", 2, 3, 4.5, 5.5, 6, 7.0, 0.8, 9.0, 10.0, 11, 0.0),
@@ -69,9 +77,14 @@ class ServerConfigurationTest {
                     32,
                     31,
                     30,
+                    26,
                     Duration.ofSeconds(29),
                     Duration.ofSeconds(28),
-                    Duration.ofSeconds(27)),
+                    Duration.ofSeconds(27),
+                    new AccessRules(
+                        read.http().access().token(),
+                        Set.of("slot-1", "10.0.0.5"),
+                        Set.of("http://a:1"))),
                 new LedgerConfig(
                     Path.of("/t"),
                     LedgerConfig.Sync.PROCESS,
@@ -87,6 +100,7 @@ class ServerConfigurationTest {
                     Duration.ofSeconds(22),
                     Duration.ofSeconds(23),
                     Duration.ofMillis(500)),
+                List.of(Path.of("/p"), Path.of("/q/r")),
                 Optional.of(agent),
                 LogLevel.DEBUG,
                 List.of()));
@@ -152,6 +166,9 @@ class ServerConfigurationTest {
     "BBS_HOST, a b",
     "BBS_LOG_LEVEL, INFO",
     "BBS_SCRIPT_AGENT, /no/such/program",
+    "BBS_PROMPT_ROOTS, /p::/q",
+    "BBS_API_TOKEN_FILE, /no/such/file",
+    "BBS_API_TOKEN_FILE, /dev/zero",
   })
   void whatCannotBeMeantIsRefused(String variable, String value) {
     BadSettingsException bad =
@@ -160,6 +177,36 @@ class ServerConfigurationTest {
             () -> ServerConfiguration.read(Map.of(variable, value), Map.of()));
 
     assertThat(bad.problems()).singleElement().asString().startsWith(variable + " is \"" + value);
+  }
+
+  @Test
+  void theTokenMayComeFromAFile() throws Exception {
+    Path file = Files.writeString(directory.resolve("token"), "s3cret-token\n");
+    Map<String, String> environment = Map.of("BBS_API_TOKEN_FILE", file.toString());
+    AccessRules access = ServerConfiguration.read(environment, Map.of()).http().access();
+    assertThat(access.token().orElseThrow().matches("s3cret-token")).isTrue();
+    assertThat(access.toString()).doesNotContain("s3cret");
+
+    Files.writeString(file, " \n");
+    assertThatThrownBy(() -> ServerConfiguration.read(environment, Map.of()))
+        .hasMessageContaining("nothing but the token");
+  }
+
+  @Test
+  void theTokenIsNeverShownAndNeverAnOption() throws Exception {
+    Path file = Files.writeString(directory.resolve("token"), "s3cret with blanks");
+    for (Map<String, String> bad :
+        List.of(
+            Map.of("BBS_API_TOKEN", "s3cret with blanks"),
+            Map.of("BBS_API_TOKEN_FILE", file.toString()),
+            Map.of("BBS_API_TOKEN", "s3cret", "BBS_API_TOKEN_FILE", file.toString()))) {
+      assertThatThrownBy(() -> ServerConfiguration.read(bad, Map.of()))
+          .isInstanceOf(BadSettingsException.class)
+          .message()
+          .doesNotContain("s3cret");
+    }
+    assertThat(ServerConfiguration.read(Map.of(), Map.of(Setting.API_TOKEN, "s3cret")).http())
+        .isEqualTo(HTTP_DEFAULTS);
   }
 
   @Test
@@ -205,6 +252,10 @@ class ServerConfigurationTest {
     return Map.ofEntries(
         Map.entry("BBS_HOST", "::1"),
         Map.entry("BBS_PORT", "0"),
+        Map.entry("BBS_API_TOKEN", "s3cret-token"),
+        Map.entry("BBS_ALLOWED_HOSTS", "slot-1, 10.0.0.5,"),
+        Map.entry("BBS_ALLOWED_ORIGINS", "http://a:1"),
+        Map.entry("BBS_PROMPT_ROOTS", "/p:/q/x/../r"),
         Map.entry("BBS_RUNTIME_ROOT", "/r"),
         Map.entry("BBS_STATE_DIR", "/s/../t"),
         Map.entry("BBS_MAX_SESSIONS", "2"),
@@ -224,6 +275,7 @@ class ServerConfigurationTest {
         Map.entry("BBS_HTTP_CONNECTIONS_MAX", "32"),
         Map.entry("BBS_HTTP_REQUESTS_MAX", "31"),
         Map.entry("BBS_HTTP_LONG_POLLS_MAX", "30"),
+        Map.entry("BBS_HTTP_PAGE_TURNS_MAX", "26"),
         Map.entry("BBS_HTTP_REQUEST_READ_TIMEOUT", "29"),
         Map.entry("BBS_HTTP_ANSWER_WRITE_TIMEOUT", "28"),
         Map.entry("BBS_HTTP_IDLE_TIMEOUT", "27"),

@@ -368,7 +368,9 @@ class AnswersTest {
               "{\"error\":\""
                   + code.wireName()
                   + "\",\"message\":\"why\",\"details\":{\"k\":\"v\"}}");
-      assertThat(reply.headers().containsKey("retry-after")).isEqualTo(code.httpStatus() == 503);
+      assertThat(reply.headers().containsKey("retry-after"))
+          .isEqualTo(code.httpStatus() == 503 || code.httpStatus() == 429);
+      assertThat(reply.headers()).containsEntry("cache-control", "no-store");
     }
   }
 

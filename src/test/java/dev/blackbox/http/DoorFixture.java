@@ -4,9 +4,15 @@ import dev.blackbox.kernel.Resource;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Optional;
+import java.util.Set;
 
 /** A real door on a real port, in front of a {@link FakeRollout}. */
 final class DoorFixture implements Resource {
+
+  /** The tests' requests say {@code Host: t}. */
+  static final AccessRules KNOWN_AS_T =
+      new AccessRules(Optional.empty(), Set.of("t", "elsewhere"), Set.of());
 
   /** Small bounds, so that reaching them is quick. */
   static final HttpConfig SMALL = small(Duration.ofSeconds(20));
@@ -22,17 +28,19 @@ final class DoorFixture implements Resource {
         40,
         20,
         1,
+        2_000_000,
         requestReadTimeout,
         Duration.ofSeconds(2),
         Duration.ofSeconds(30),
-        Duration.ofMillis(500));
+        Duration.ofMillis(500),
+        KNOWN_AS_T);
   }
 
   final FakeRollout rollout = new FakeRollout();
   final HttpDoor door;
 
   DoorFixture() throws PortTakenException {
-    this(HttpConfig.DEFAULTS.at("127.0.0.1", 0));
+    this(HttpConfig.DEFAULTS.at("127.0.0.1", 0).admitting(KNOWN_AS_T));
   }
 
   DoorFixture(HttpConfig config) throws PortTakenException {

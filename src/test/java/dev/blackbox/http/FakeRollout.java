@@ -76,6 +76,14 @@ final class FakeRollout implements Rollout {
     }
   }
 
+  /** The turn is inflight from now on. */
+  void start(String turnId) {
+    Turn queued = known(turnId);
+    TurnSnapshot inflight =
+        turn(turnId, TurnState.INFLIGHT, queued.queued().requestJson(), Optional.empty());
+    turns.put(turnId, new Turn(inflight, queued.end()));
+  }
+
   private Turn known(String turnId) {
     return Optional.ofNullable(turns.get(turnId))
         .orElseThrow(

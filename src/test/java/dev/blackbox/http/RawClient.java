@@ -13,16 +13,21 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** A client that sends what it is told, byte for byte, and reads answers as they come. */
+/**
+ * A client that sends what it is told, byte for byte, reads answers as they come, and holds each
+ * against {@link ApiDescription}.
+ */
 final class RawClient implements Closeable {
 
   private static final int READ_TIMEOUT_MILLIS = 10_000;
 
   private final Socket socket;
   private final InputStream in;
+  private final SentRequests sent = new SentRequests();
 
   RawClient(int port) throws IOException {
     socket = new Socket(InetAddress.getLoopbackAddress(), port);
@@ -35,6 +40,7 @@ final class RawClient implements Closeable {
   }
 
   RawClient send(byte[] bytes) throws IOException {
+    sent.sent(bytes);
     socket.getOutputStream().write(bytes);
     socket.getOutputStream().flush();
     return this;
@@ -87,10 +93,28 @@ final class RawClient implements Closeable {
           header.substring(0, colon).toLowerCase(Locale.ROOT), header.substring(colon + 1).strip());
     }
     byte[] body = withBody ? body(headers) : new byte[0];
-    return new Reply(
-        Integer.parseInt(statusLine.split(" ", 3)[1]),
-        headers,
-        new String(body, StandardCharsets.UTF_8));
+    Reply reply =
+        new Reply(
+            Integer.parseInt(statusLine.split(" ", 3)[1]),
+            headers,
+            new String(body, StandardCharsets.UTF_8));
+    holdAgainstDescription(reply);
+    return reply;
+  }
+
+  private void holdAgainstDescription(Reply reply) {
+    Optional<SentRequests.Line> answered = sent.answered();
+    if (answered.isPresent()) {
+      ApiDescription.shipped()
+          .check(
+              answered.get().method(),
+              answered.get().target(),
+              reply.status(),
+              reply.headers(),
+              reply.body());
+    } else if (reply.status() >= 400) {
+      ApiDescription.shipped().checkError(reply.headers(), reply.body());
+    }
   }
 
   private byte[] body(Map<String, String> headers) throws IOException {
