@@ -3,9 +3,7 @@ package dev.blackbox.agent;
 import dev.blackbox.kernel.Resource;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.channels.SeekableByteChannel;
-import java.nio.file.Files;
+import java.io.RandomAccessFile;
 import java.nio.file.Path;
 
 /**
@@ -16,10 +14,12 @@ final class LineReader implements Resource {
 
   private static final int BUFFER_BYTES = 64 << 10;
 
-  private final SeekableByteChannel channel;
+  /** No channel: an interrupt would close that in the middle of a read. */
+  private final RandomAccessFile file;
+
   private final int lineBytesMax;
   private final long bytesMax;
-  private final ByteBuffer buffer = ByteBuffer.allocate(BUFFER_BYTES);
+  private final byte[] buffer = new byte[BUFFER_BYTES];
   private ByteArrayOutputStream line = new ByteArrayOutputStream();
   private long bytes;
 
@@ -34,8 +34,8 @@ final class LineReader implements Resource {
    * @param bytesMax most that is read in all
    */
   LineReader(Path file, long from, int lineBytesMax, long bytesMax) throws IOException {
-    channel = Files.newByteChannel(file);
-    channel.position(from);
+    this.file = new RandomAccessFile(file.toFile(), "r");
+    this.file.seek(from);
     this.lineBytesMax = lineBytesMax;
     this.bytesMax = bytesMax;
   }
@@ -47,17 +47,16 @@ final class LineReader implements Resource {
    * @throws CliOutputException if a bound was reached, or the sink's own
    */
   boolean read(Sink sink) throws IOException, CliOutputException {
-    long left = channel.size() - channel.position();
+    long left = file.length() - file.getFilePointer();
     boolean any = left > 0;
     while (left > 0) {
-      buffer.clear();
-      int count = channel.read(buffer);
+      int count = file.read(buffer);
       if (count <= 0) {
         break;
       }
       left -= count;
       bytes += count;
-      split(buffer.array(), count, sink);
+      split(buffer, count, sink);
       if (bytes > bytesMax) {
         throw CliOutputException.transport("printed more than " + bytesMax + " bytes in one turn");
       }
@@ -105,7 +104,7 @@ final class LineReader implements Resource {
   @Override
   public void close() {
     try {
-      channel.close();
+      file.close();
     } catch (IOException unimportant) {
       // it was only read from
     }
