@@ -20,6 +20,14 @@ public sealed interface AgentResult {
    */
   record Broken(Kind kind, String message, Work work) implements AgentResult {}
 
+  /**
+   * Ended because the agent's own limit of model calls per turn was reached.
+   *
+   * @param stepsMax that limit
+   * @param message the agent's words; told to the caller
+   */
+  record OutOfSteps(long stepsMax, String message, Work work) implements AgentResult {}
+
   /** What a failure says about the agent. Source: the reference server's error taxonomy. */
   enum Kind {
     /** The agent's process or program is gone or unusable: the server goes to {@code error}. */

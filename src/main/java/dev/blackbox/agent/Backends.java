@@ -1,5 +1,7 @@
 package dev.blackbox.agent;
 
+import dev.blackbox.agent.claude.ClaudeBackend;
+import dev.blackbox.agent.codex.CodexBackend;
 import dev.blackbox.agent.opencode.OpencodeBackend;
 import dev.blackbox.agent.script.ScriptBackend;
 import dev.blackbox.process.Processes;
@@ -34,6 +36,8 @@ public final class Backends {
       Map<String, String> environment, Processes processes, Optional<Path> script) {
     List<Backend> backends = new ArrayList<>();
     backends.add(new OpencodeBackend(environment, processes));
+    backends.add(new ClaudeBackend(environment, processes));
+    backends.add(new CodexBackend(environment, processes));
     script.ifPresent(program -> backends.add(new ScriptBackend(program, environment)));
     return new Backends(backends);
   }

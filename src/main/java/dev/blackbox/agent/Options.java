@@ -69,6 +69,115 @@ public final class Options {
     return "";
   }
 
+  /**
+   * An option that may be left out, but is no null.
+   *
+   * @param lengthMin least number of characters
+   */
+  public String string(String name, String otherwise, int lengthMin) {
+    if (!values.containsKey(name)) {
+      take(name);
+      return otherwise;
+    }
+    return checked(name, requiredString(name), lengthMin);
+  }
+
+  /** Empty if the option is absent or null. */
+  public Optional<String> text(String name, int lengthMin) {
+    return take(name) == null
+        ? Optional.empty()
+        : Optional.of(checked(name, requiredString(name), lengthMin));
+  }
+
+  private String checked(String name, String value, int lengthMin) {
+    if (values.get(name) instanceof String) {
+      require(
+          value.length() >= lengthMin,
+          name,
+          "must have at least " + lengthMin + (lengthMin == 1 ? " character" : " characters"));
+      require(value.indexOf('\0') < 0, name, "must hold no NUL character");
+    }
+    return value;
+  }
+
+  /** One of a few words; an option that may be left out, but is no null. */
+  public String choice(String name, String otherwise, List<String> allowed) {
+    String value = string(name, otherwise, 0);
+    if (!values.containsKey(name) || values.get(name) instanceof String) {
+      require(allowed.contains(value), name, "must be one of " + String.join(", ", allowed));
+    }
+    return value;
+  }
+
+  /** A list of strings; an option that may be left out, but is no null. */
+  public List<String> strings(String name, List<String> otherwise) {
+    Object value = take(name);
+    if (!values.containsKey(name)) {
+      return otherwise;
+    }
+    if (!(value instanceof List<?> list)) {
+      fault(name, "must be a list of strings, is " + described(value));
+      return otherwise;
+    }
+    List<String> strings = new ArrayList<>();
+    for (int i = 0; i < list.size(); i++) {
+      if (list.get(i) instanceof String string) {
+        require(string.indexOf('\0') < 0, name + "." + i, "must hold no NUL character");
+        strings.add(string);
+      } else {
+        fault(name + "." + i, "must be a string, is " + described(list.get(i)));
+      }
+    }
+    return List.copyOf(strings);
+  }
+
+  /** An option that may be left out, but is no null. */
+  public long integer(String name, long otherwise, long min) {
+    return values.containsKey(name) ? requiredInteger(name, min) : otherwise(name, otherwise);
+  }
+
+  /** An option that may be left out, but is no null. */
+  public boolean flag(String name, boolean otherwise) {
+    if (!values.containsKey(name)) {
+      return otherwise(name, otherwise);
+    }
+    if (values.get(name) == null) {
+      take(name);
+      fault(name, "must be true or false, is null");
+      return otherwise;
+    }
+    return flag(name).orElse(otherwise);
+  }
+
+  private <T> T otherwise(String name, T value) {
+    take(name);
+    return value;
+  }
+
+  /** The options inside an object that may be left out, but is no null. */
+  public Options section(String name) {
+    if (values.containsKey(name) && values.get(name) == null) {
+      take(name);
+      fault(name, "must be an object, is null");
+    }
+    return object(name).orElseGet(() -> new Options(type, path + name + ".", Map.of(), faults));
+  }
+
+  /** An object of objects, in its order, with whatever names the caller gave; may be left out. */
+  public Map<String, Options> sections(String name) {
+    Options whole = section(name);
+    Map<String, Options> each = new LinkedHashMap<>();
+    whole.values.keySet().forEach(key -> each.put(key, whole.section(key)));
+    return each;
+  }
+
+  /** Notes a fault unless the condition holds. */
+  public void require(boolean condition, String name, String reason) {
+    if (!condition) {
+      fault(name, reason);
+    }
+  }
+
   public long requiredInteger(String name, long min) {
     if (!values.containsKey(name)) {
       take(name);

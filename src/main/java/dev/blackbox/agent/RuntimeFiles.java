@@ -64,6 +64,28 @@ public final class RuntimeFiles {
     }
   }
 
+  /**
+   * Puts a log aside that has grown beyond its bound, as {@code <name>.1}, older ones as {@code .2}
+   * and so on. Not for logs that a process appends to.
+   *
+   * @param kept how many are kept; the oldest is dropped
+   */
+  public static void rotateIfLargerThan(Path log, long bytesMax, int kept) throws IOException {
+    if (size(log) <= bytesMax) {
+      return;
+    }
+    for (int number = kept; number > 0; number--) {
+      Path from = number == 1 ? log : numbered(log, number - 1);
+      if (Files.exists(from)) {
+        Files.move(from, numbered(log, number), StandardCopyOption.REPLACE_EXISTING);
+      }
+    }
+  }
+
+  private static Path numbered(Path log, int number) {
+    return log.resolveSibling(log.getFileName() + "." + number);
+  }
+
   /** Empties a log that has grown beyond its bound. Safe while a process appends to it. */
   public static void emptyIfLargerThan(Path log, long bytesMax) throws IOException {
     if (size(log) > bytesMax) {

@@ -52,6 +52,7 @@ final class TurnOutcomes {
       case AgentResult.Stopped _ ->
           new TurnOutcome.Unknown(
               backendError("the agent stopped although nobody asked for it"), work);
+      case AgentResult.OutOfSteps steps -> new TurnOutcome.Unknown(outOfSteps(steps), work);
       case AgentResult.Broken broken -> new TurnOutcome.Unknown(broken(broken, verdict), work);
     };
   }
@@ -185,6 +186,19 @@ final class TurnOutcomes {
             0,
             "backend_message",
             "429 Turn exceeded max_steps."));
+  }
+
+  private TurnError outOfSteps(AgentResult.OutOfSteps steps) {
+    return error(
+        ErrorCode.MAX_STEPS_EXCEEDED,
+        "Turn exceeded max_steps.",
+        Map.of(
+            "max_steps",
+            steps.stepsMax(),
+            "attempted_step",
+            steps.stepsMax(),
+            "backend_message",
+            steps.message()));
   }
 
   private TurnError aborted() {

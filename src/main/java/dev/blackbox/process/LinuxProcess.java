@@ -171,6 +171,11 @@ final class LinuxProcess implements ManagedProcess {
   }
 
   @Override
+  public void interrupt() {
+    ProcessTree.signal(identity, Native.SIGINT);
+  }
+
+  @Override
   public boolean end(Duration grace) {
     treeLock.lock();
     try {

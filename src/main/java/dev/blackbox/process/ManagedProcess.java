@@ -35,6 +35,12 @@ public interface ManagedProcess extends Resource {
   Captured stderr();
 
   /**
+   * Sends SIGINT to the leader alone, for programs that end a turn in good order on it. Does
+   * nothing if it has ended.
+   */
+  void interrupt();
+
+  /**
    * Ends the tree: the group gets SIGTERM, and after the grace everything that is left, also what
    * moved to a session of its own, gets SIGKILL. If the group is gone sooner, the rest of the grace
    * is not waited for. Waits until all is gone, for a few seconds after the grace at most. Not

@@ -20,6 +20,7 @@ import java.lang.invoke.MethodHandle;
 @SuppressWarnings("restricted")
 final class Native {
 
+  static final int SIGINT = 2;
   static final int SIGKILL = 9;
   static final int SIGTERM = 15;
   static final short POLLIN = 1;

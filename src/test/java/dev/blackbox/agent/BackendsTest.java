@@ -19,7 +19,7 @@ class BackendsTest {
 
       assertThat(backends.knownTypes())
           .containsExactly("opencode", "openclaw", "claude_code", "codex");
-      assertThat(backends.implementedTypes()).containsExactly("opencode");
+      assertThat(backends.implementedTypes()).containsExactly("opencode", "claude_code", "codex");
       assertThat(backends.find("opencode")).get().extracting(Backend::type).isEqualTo("opencode");
       assertThat(backends.find("Opencode")).isEmpty();
       assertThat(backends.find("script")).isEmpty();
@@ -32,7 +32,8 @@ class BackendsTest {
       Backends backends =
           Backends.standard(Map.of(), fixture.processes, Optional.of(Path.of("/bin/cat")));
 
-      assertThat(backends.implementedTypes()).containsExactly("opencode", "script");
+      assertThat(backends.implementedTypes())
+          .containsExactly("opencode", "claude_code", "codex", "script");
       assertThat(backends.knownTypes()).endsWith("script");
     }
   }
