@@ -116,16 +116,15 @@ final class CallAssembler {
       if (input == null) {
         throw new BrokenAnswerException("a tool call whose arguments are no JSON object");
       }
+      OriginalTool tool = request.tools().original(draft.name);
+      if (tool.custom() && !(input.get(ResponsesTools.CUSTOM_INPUT) instanceof String)) {
+        throw new BrokenAnswerException("a call of a custom tool without its text");
+      }
       String id = draft.id;
       while (id.isEmpty() || !taken.add(id)) {
         id = ids.next(idPrefix);
       }
-      calls.add(
-          new ToolCall(
-              id,
-              request.tools().original(draft.name),
-              arguments.isBlank() ? "{}" : arguments,
-              input));
+      calls.add(new ToolCall(id, tool, arguments.isBlank() ? "{}" : arguments, input));
     }
     return calls;
   }

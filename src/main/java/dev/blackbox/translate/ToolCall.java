@@ -16,6 +16,6 @@ record ToolCall(
 
   /** The plain text for a custom tool. */
   String customInput() {
-    return input.get(ResponsesTools.CUSTOM_INPUT) instanceof String text ? text : arguments;
+    return String.valueOf(input.get(ResponsesTools.CUSTOM_INPUT));
   }
 }
