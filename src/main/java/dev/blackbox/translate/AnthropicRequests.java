@@ -245,7 +245,7 @@ public final class AnthropicRequests {
     }
   }
 
-  /** JSON text of a tool's input as an engine wrote it, if it did. */
+  /** JSON text of a tool's input, compact: how the engine spaced it once is not known here. */
   static String argumentsOf(@Nullable Object input) {
     return input == null ? "{}" : Json.write(input);
   }

@@ -235,7 +235,7 @@ class StreamsTest {
       datas.add("[DONE]");
       Corpus.check(
           Assembled.anthropic(feed(stream(Dialect.ANTHROPIC), datas.toArray(String[]::new))),
-          Map.of("/usage", Map.of("input_tokens", 10, "output_tokens", 4)));
+          Map.of("/usage/input_tokens", 10, "/usage/output_tokens", 4));
     }
   }
 
