@@ -14,6 +14,11 @@ public record ChatUsage(
       new ChatUsage(
           OptionalLong.empty(), OptionalLong.empty(), OptionalLong.empty(), OptionalLong.empty());
 
+  /** No tokens at all, for an answer that no engine gave. */
+  public static final ChatUsage NONE =
+      new ChatUsage(
+          OptionalLong.of(0), OptionalLong.of(0), OptionalLong.empty(), OptionalLong.empty());
+
   /** Reads a {@code usage} object; fields of another type than number count as not reported. */
   static ChatUsage of(JsonNode usage) {
     return new ChatUsage(

@@ -1,0 +1,67 @@
+package dev.blackbox.translate;
+
+import dev.blackbox.wire.ChatUsage;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The tokens of one answer in the words of the dialects. Agents compact their history by them, so a
+ * number that the engine did not give is estimated and not 0, and the usage then says {@code
+ * "estimated": true}.
+ *
+ * @param inputTokens cached ones included
+ */
+record Tokens(
+    long inputTokens,
+    long cachedTokens,
+    long outputTokens,
+    OptionalLong reasoningTokens,
+    boolean hasCached,
+    boolean estimated) {
+
+  /**
+   * @param outputCharacters how much the answer has, if the engine says nothing of tokens
+   */
+  static Tokens of(ChatUsage usage, TranslatedRequest request, long outputCharacters) {
+    boolean estimated = usage.promptTokens().isEmpty() || usage.completionTokens().isEmpty();
+    long input = usage.promptTokens().orElse(request.inputTokensEstimated());
+    long cached = Math.min(usage.cachedTokens().orElse(0), input);
+    return new Tokens(
+        input,
+        cached,
+        usage.completionTokens().orElse(AnthropicTokens.ofText(outputCharacters)),
+        usage.reasoningTokens(),
+        usage.cachedTokens().isPresent(),
+        estimated);
+  }
+
+  /** Anthropic counts cached tokens apart. */
+  Map<String, @Nullable Object> anthropic() {
+    Map<String, @Nullable Object> usage = new LinkedHashMap<>();
+    usage.put("input_tokens", inputTokens - cachedTokens);
+    if (hasCached) {
+      usage.put("cache_read_input_tokens", cachedTokens);
+    }
+    usage.put("output_tokens", outputTokens);
+    return marked(usage);
+  }
+
+  Map<String, @Nullable Object> responses() {
+    Map<String, @Nullable Object> usage = new LinkedHashMap<>();
+    usage.put("input_tokens", inputTokens);
+    usage.put("input_tokens_details", Map.of("cached_tokens", cachedTokens));
+    usage.put("output_tokens", outputTokens);
+    usage.put("output_tokens_details", Map.of("reasoning_tokens", reasoningTokens.orElse(0)));
+    usage.put("total_tokens", inputTokens + outputTokens);
+    return marked(usage);
+  }
+
+  private Map<String, @Nullable Object> marked(Map<String, @Nullable Object> usage) {
+    if (estimated) {
+      usage.put("estimated", true);
+    }
+    return usage;
+  }
+}
