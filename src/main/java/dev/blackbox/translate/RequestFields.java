@@ -89,7 +89,10 @@ final class RequestFields {
     Map<String, @Nullable Object> function = new LinkedHashMap<>();
     function.put("name", name);
     description.ifPresent(text -> function.put("description", text));
-    Object none = Map.of("type", "object", "properties", Map.of());
+    // In this order always: an engine reuses what it knows of a prompt only while the bytes are the same.
+    Map<String, Object> none = new LinkedHashMap<>();
+    none.put("type", "object");
+    none.put("properties", Map.of());
     function.put("parameters", parameters == null ? none : parameters);
     if (strict) {
       function.put("strict", true);
