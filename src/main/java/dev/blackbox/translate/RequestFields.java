@@ -89,7 +89,8 @@ final class RequestFields {
     Map<String, @Nullable Object> function = new LinkedHashMap<>();
     function.put("name", name);
     description.ifPresent(text -> function.put("description", text));
-    // In this order always: an engine reuses what it knows of a prompt only while the bytes are the same.
+    // In this order always: an engine reuses what it knows of a prompt only while the bytes are the
+    // same.
     Map<String, Object> none = new LinkedHashMap<>();
     none.put("type", "object");
     none.put("properties", Map.of());
