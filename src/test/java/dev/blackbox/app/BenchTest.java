@@ -35,6 +35,7 @@ class BenchTest {
   private static final Duration CALL_LIMIT = Duration.ofMinutes(5);
   private static final int STARTS = 5;
   private static final int TURNS = 200;
+  private static final int TURNS_MANY = 3_000;
   private static final int REPLAYS = 3_000;
   private static final int CALLS = 3_000;
   private static final int STREAMS = 20;
@@ -104,6 +105,12 @@ class BenchTest {
         ms(turns.p50()),
         ms(agent.p50()) + " the agent's process alone");
     row("resident memory after " + TURNS + " turns", megabytes(server), "");
+    for (int done = TURNS; done < TURNS_MANY; done++) {
+      committed(client, "nothing");
+      if ((done + 1) % 1_000 == 0) {
+        row("resident memory after " + (done + 1) + " turns", megabytes(server), "");
+      }
+    }
   }
 
   @Test
