@@ -133,6 +133,10 @@ final class Dispatcher implements Filter {
       String requestId, ServerRequest request, ServerResponse response, Limits.Held held) {
     try {
       RequestHeaders headers = new RequestHeaders(request.headers());
+      if (headers.hasNameless()) {
+        WatchedConnection.current().refuseEarly();
+        throw unreadable.problem(Status.BAD_REQUEST_400.code(), "a header has no name");
+      }
       admit(request, headers);
       Body body = read(request, held);
       Routes.Match match =

@@ -28,6 +28,16 @@ final class RequestHeaders {
     return headers.first(HeaderNames.create(name));
   }
 
+  /** Whether some line begins with its colon, which Helidon 4.5.0 takes for a header. */
+  boolean hasNameless() {
+    for (Header header : headers) {
+      if (header.name().isBlank()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   /** All lines of that name as one list, as RFC 9110, 5.3 allows; empty if there is none. */
   String joined(String name) {
     return String.join(",", all(name));

@@ -51,6 +51,10 @@ final class FakeRollout implements Rollout {
   final List<String> calls = new CopyOnWriteArrayList<>();
 
   final List<Object> requests = new CopyOnWriteArrayList<>();
+
+  /** Of those, the ones that did something. */
+  final List<String> changes = new CopyOnWriteArrayList<>();
+
   private final Map<String, Turn> turns = new ConcurrentSkipListMap<>();
 
   volatile boolean bound = true;
@@ -124,12 +128,16 @@ final class FakeRollout implements Rollout {
   @Override
   public BindingView register(RegisterRequest request) {
     called("register", request);
+    request.sessionId().ifPresent(SessionId::parse);
+    request.instanceId().ifPresent(InstanceId::parse);
+    changes.add("register");
     return view();
   }
 
   @Override
   public PauseView pause(String reason, Optional<Double> timeoutSeconds) {
     called("pause", new Requests.Pause(reason, timeoutSeconds));
+    changes.add("pause");
     return new PauseView(
         "paused", reason, true, null, Map.of("suspended_generations", 4, "mode", "preempt"));
   }
@@ -137,6 +145,7 @@ final class FakeRollout implements Rollout {
   @Override
   public ResumeView resume(String reason, Optional<String> version) {
     called("resume", new Requests.Resume(reason, version));
+    changes.add("resume");
     return new ResumeView("resumed", reason, version.orElse(null), Map.of("rollout_epoch", 1));
   }
 
@@ -162,6 +171,7 @@ final class FakeRollout implements Rollout {
     }
     TurnSnapshot queued = turn(turnId.value(), TurnState.QUEUED, requestJson, Optional.empty());
     turns.put(turnId.value(), new Turn(queued, new CompletableFuture<>()));
+    changes.add("submit");
     if (answersAtOnce) {
       settle(turnId.value(), committed(), SessionState.ACTIVE);
     }
@@ -235,6 +245,7 @@ final class FakeRollout implements Rollout {
   public CancelView cancel(String sessionId, String turnId) {
     TurnView view = turn(sessionId, turnId);
     called("cancel", "");
+    changes.add("cancel");
     return new CancelView(view, "cancel_requested");
   }
 
@@ -242,6 +253,7 @@ final class FakeRollout implements Rollout {
   public CommandView execute(ExecuteRequest request) {
     called("execute", request);
     knownSession(request.sessionId());
+    changes.add("execute");
     return new CommandView(
         "{\"cmd\":\"true\",\"stdout\":\"\",\"stderr\":\"\",\"returncode\":0,\"timed_out\":false,"
             + "\"duration_seconds\":0.1,\"started_at\":\"x\",\"finished_at\":\"y\"}",
@@ -311,6 +323,7 @@ final class FakeRollout implements Rollout {
   public AbortView abort(String sessionId) {
     called("abort", sessionId);
     knownSession(sessionId);
+    changes.add("abort");
     return new AbortView(session(SessionState.ABORTED), "best_effort");
   }
 }

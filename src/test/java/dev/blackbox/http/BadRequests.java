@@ -1,0 +1,406 @@
+package dev.blackbox.http;
+
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+
+/**
+ * Makes requests that are wrong in one way each, every endpoint and every kind of wrong by turns;
+ * the same seed makes the same request. They are for a server with the session {@code sess-1}.
+ */
+final class BadRequests {
+
+  /** What must come of a request. In none of the cases does anything change. */
+  enum Expected {
+    /** An error of the client's, in the one shape. */
+    REFUSED,
+    /** Perhaps no error: what is odd does not matter there. */
+    HARMLESS,
+    /** The client goes away within it, and gets nothing. */
+    LOST
+  }
+
+  /**
+   * A request.
+   *
+   * @param what is wrong, for whoever reads of a failure
+   */
+  @SuppressWarnings("ArrayRecordComponent") // sent once, never compared
+  record Sample(String what, byte[] bytes, Expected expected) {}
+
+  private static final String REGISTER = "/v1/rollout/register";
+  private static final String PAUSE = "/v1/rollout/pause";
+  private static final String RESUME = "/v1/rollout/resume";
+  private static final String SESSION = "/v1/sessions/sess-1";
+  private static final String MESSAGES = SESSION + "/messages";
+  private static final String EXECUTE = SESSION + "/execute_cmd";
+
+  /** A body that each endpoint would take, in pieces: a field and its JSON. */
+  private static final Map<String, Map<String, String>> GOOD =
+      new TreeMap<>(
+          Map.of(
+              REGISTER,
+              Map.of(
+                  "blackbox_type", "\"script\"",
+                  "router", "\"http://127.0.0.1:9\"",
+                  "bound_session_id", "\"sess-9\"",
+                  "bound_instance_id", "\"inst-9\""),
+              MESSAGES,
+              Map.of("messages", "[{\"role\":\"user\",\"content\":\"hi\"}]", "turn_id", "\"fuzz\""),
+              EXECUTE,
+              Map.of("cmd", "\"true\""),
+              PAUSE,
+              Map.of("reason", "\"fuzz\""),
+              RESUME,
+              Map.of("reason", "\"fuzz\"")));
+
+  private static final List<String> NO_TEXT =
+      List.of("null", "5", "1.5", "true", "[]", "{}", "[\"x\"]", "\"a\\u0000b\"", "\"\\ud800\"");
+  private static final List<String> NO_TEXT_OR_NULL = NO_TEXT.subList(1, NO_TEXT.size());
+  private static final List<String> NO_OBJECT = List.of("null", "[]", "5", "\"x\"", "true", "NaN");
+  private static final List<String> NO_SECONDS =
+      List.of("0", "-1", "NaN", "-Infinity", "\"\"", "\"soon\"", "\"0x5\"", "[]", "{}", "\"1 2\"");
+
+  /** For each endpoint and field, values that it must refuse; the empty text leaves it out. */
+  private static final Map<String, Map<String, List<String>>> BAD =
+      new TreeMap<>(
+          Map.of(
+              REGISTER,
+              Map.of(
+                  "blackbox_type", with(NO_TEXT, ""),
+                  "router", with(NO_TEXT, ""),
+                  "router_api_path", NO_TEXT,
+                  "bound_session_id", NO_TEXT_OR_NULL,
+                  "bound_sandbox_id", NO_TEXT_OR_NULL,
+                  "system_prompt_file", NO_TEXT_OR_NULL,
+                  "backend_options", NO_OBJECT,
+                  "server_config",
+                      List.of(
+                          "[]",
+                          "5",
+                          "{\"max_turns\":-1}",
+                          "{\"max_turns\":1e400}",
+                          "{\"max_sessions\":0}",
+                          "{\"backend_timeout\":0}",
+                          "{\"router_timeout\":\"x\"}",
+                          "{\"runtime_root\":[]}")),
+              MESSAGES,
+              Map.of(
+                  "messages",
+                      List.of(
+                          "",
+                          "null",
+                          "{}",
+                          "\"hi\"",
+                          "[null]",
+                          "[[]]",
+                          "[{}]",
+                          "[{\"role\":\"robot\"}]",
+                          "[{\"role\":\"user\",\"content\":5}]",
+                          "[{\"role\":\"user\",\"content\":\"\\udfff\"}]",
+                          "[{\"role\":\"user\",\"tool_calls\":[{}]}]",
+                          "[" + "7,".repeat(10_000) + "7]"),
+                  "mode", List.of("null", "5", "\"later\"", "\"SYNC\"", "[]"),
+                  "turn_id",
+                      with(
+                          NO_TEXT_OR_NULL,
+                          "\"\"",
+                          "\"-x\"",
+                          "\"a b\"",
+                          "\"é\"",
+                          "\"a/b\"",
+                          "\"" + "x".repeat(129) + "\""),
+                  "metadata", NO_OBJECT),
+              EXECUTE,
+              Map.of("cmd", with(NO_TEXT.subList(0, 7), ""), "timeout", NO_SECONDS),
+              PAUSE,
+              Map.of("reason", NO_TEXT, "timeout_seconds", NO_SECONDS),
+              RESUME,
+              Map.of("reason", NO_TEXT, "version", NO_TEXT_OR_NULL)));
+
+  private static final Map<String, String> METHODS =
+      new TreeMap<>(
+          Map.ofEntries(
+              Map.entry("/health", "GET"),
+              Map.entry("/livez", "GET"),
+              Map.entry("/readyz", "GET"),
+              Map.entry("/openapi.json", "GET"),
+              Map.entry("/v1/status", "GET"),
+              Map.entry("/v1/rollout/pause_state", "GET"),
+              Map.entry(REGISTER, "POST"),
+              Map.entry(PAUSE, "POST"),
+              Map.entry(RESUME, "POST"),
+              Map.entry(SESSION, "GET"),
+              Map.entry(MESSAGES, "POST"),
+              Map.entry(EXECUTE, "POST"),
+              Map.entry(SESSION + "/turns/none", "GET"),
+              Map.entry(SESSION + "/turns/none/cancel", "POST"),
+              Map.entry(SESSION + "/abort", "POST")));
+
+  private final SplittableRandom random;
+
+  private BadRequests(long seed) {
+    random = new SplittableRandom(seed);
+  }
+
+  static Sample of(long seed) {
+    return new BadRequests(seed).make();
+  }
+
+  private Sample make() {
+    return switch (random.nextInt(11)) {
+      case 0, 1, 2 -> badField();
+      case 3 -> brokenJson();
+      case 4 -> wrongType();
+      case 5 -> wrongMethod();
+      case 6 -> badPath();
+      case 7 -> badQuery();
+      case 8 -> badHead();
+      case 9 -> badTransfer();
+      default -> odd();
+    };
+  }
+
+  private Sample badField() {
+    String path = pick(List.copyOf(BAD.keySet()));
+    Map<String, List<String>> fields = new TreeMap<>(BAD.getOrDefault(path, Map.of()));
+    String field = pick(List.copyOf(fields.keySet()));
+    String value = pick(fields.getOrDefault(field, List.of()));
+    Map<String, String> body = new TreeMap<>(GOOD.getOrDefault(path, Map.of()));
+    if (value.isEmpty()) {
+      body.remove(field);
+    } else {
+      body.put(field, value);
+    }
+    if (random.nextBoolean()) {
+      body.put("surprise" + random.nextInt(9), "{\"deep\":[1,null,\"x\"]}");
+    }
+    return post(path, field + " is " + value, utf8(json(body)), "application/json");
+  }
+
+  private Sample brokenJson() {
+    String path = pick(List.copyOf(GOOD.keySet()));
+    String good = json(GOOD.getOrDefault(path, Map.of()));
+    byte[] body =
+        switch (random.nextInt(7)) {
+          case 0 -> utf8(good.substring(0, 1 + random.nextInt(good.length() - 1)));
+          case 1 -> utf8(good + pick(List.of("{}", "]", "x", ",", "\0")));
+          case 2 -> utf8("[".repeat(1 + random.nextInt(100_000)));
+          case 3 -> utf8(good.substring(0, good.length() - 1) + ",\"x\":" + pick(NO_JSON) + "}");
+          case 4 -> good.getBytes(StandardCharsets.UTF_16);
+          case 5 -> withBadByte(utf8(good));
+          default -> noise();
+        };
+    return post(path, "broken JSON", body, "application/json");
+  }
+
+  private static final List<String> NO_JSON =
+      List.of(
+          "'a'", "01", "+1", ".5", "tru", "\"\t\"", "\"\\x\"", "{a:1}", "[1,]", "\"", "undefined");
+
+  private Sample wrongType() {
+    String path = pick(List.copyOf(GOOD.keySet()));
+    String type =
+        pick(
+            List.of(
+                "text/plain",
+                "application/x-www-form-urlencoded",
+                "multipart/form-data; boundary=x",
+                "application/xml",
+                "json",
+                "*/*",
+                "application/jsonp"));
+    return post(path, "type " + type, utf8(json(GOOD.getOrDefault(path, Map.of()))), type);
+  }
+
+  private Sample wrongMethod() {
+    String path = pick(List.copyOf(METHODS.keySet()));
+    String right = METHODS.getOrDefault(path, "");
+    List<String> wrong =
+        List.of("GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "QUERY").stream()
+            .filter(method -> !method.equals(right))
+            .toList();
+    String method = pick(wrong);
+    return refused(method + " " + path, head(method, path, "") + "\r\n");
+  }
+
+  private Sample badPath() {
+    String path = pick(List.copyOf(METHODS.keySet()));
+    String target =
+        switch (random.nextInt(8)) {
+          case 0 -> "/" + path;
+          case 1 -> path + "/";
+          case 2 -> "/x/.." + path;
+          case 3 -> "/%2e%2e" + path;
+          case 4 -> path.replaceFirst("/(?=[^/]*$)", "%2F");
+          case 5 -> path.toUpperCase(java.util.Locale.ROOT);
+          case 6 -> path + pick(List.of(";x=1", "%00", "%20", ".json", "%zz", "%", "%c0%ae"));
+          default -> "/v1/sessions/" + badId() + pick(List.of("", "/turns/t", "/turns/" + badId()));
+        };
+    String method = METHODS.getOrDefault(path, "GET");
+    boolean post = method.equals("POST") && !target.contains("/sessions/");
+    return refused(target, head(post ? "POST" : "GET", target, "") + "\r\n");
+  }
+
+  private String badId() {
+    return pick(
+        List.of(
+            "-x",
+            "..",
+            "%2e%2e",
+            "a%00b",
+            "a%20b",
+            "%ED%A0%80",
+            "s%C3%A9",
+            "a%2Fb",
+            "a%zz",
+            "x".repeat(129),
+            "%252e",
+            "_",
+            "sess-1%0d%0aX:%20y"));
+  }
+
+  private Sample badQuery() {
+    String query =
+        switch (random.nextInt(3)) {
+          case 0 -> "/turns/none?wait=" + pick(List.of("x", "", "-1", "nan", "0x1", "%00", "1;2"));
+          case 1 -> "?include_turns=" + pick(List.of("maybe", "", "2", "%ff", "true%20"));
+          default -> "?limit=" + pick(List.of("0", "-1", "x", "", "1.5", "99999999999", "%31%zz"));
+        };
+    return refused(query, head("GET", SESSION + query, "") + "\r\n");
+  }
+
+  private Sample badHead() {
+    String path = pick(List.copyOf(METHODS.keySet()));
+    String method = METHODS.getOrDefault(path, "GET");
+    String line = method + " " + path + " HTTP/1.1\r\n";
+    String text =
+        switch (random.nextInt(12)) {
+          case 0 -> line + "\r\n";
+          case 1 -> line + "Host: localhost\r\nHost: localhost\r\n\r\n";
+          case 2 -> line + "Host: evil.example\r\n\r\n";
+          case 3 -> head(method, path, "Origin: http://evil.example\r\n") + "\r\n";
+          case 4 -> head(method, path, "X-Y: z\r\n".repeat(5_000 + random.nextInt(5_000))) + "\r\n";
+          case 5 -> head(method, path, "X-Big: " + "a".repeat(40_000) + "\r\n") + "\r\n";
+          case 6 -> head(method, path, pick(BAD_HEADERS) + "\r\n") + "\r\n";
+          case 7 -> line.replace("HTTP/1.1", pick(BAD_VERSIONS)) + "Host: localhost\r\n\r\n";
+          case 8 -> head(method, path + "?" + "q".repeat(40_000), "") + "\r\n";
+          case 9 -> line.replace(" ", pick(List.of("  ", "\t"))) + "Host: localhost\r\n\r\n";
+          case 10 -> "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+          default -> pick(List.of("\0\0\0\0\r\n\r\n", "HELO\r\n\r\n", " \r\n\r\n", "GET\r\n\r\n"));
+        };
+    return refused("head of " + method + " " + path, text);
+  }
+
+  private static final List<String> BAD_HEADERS =
+      List.of("no colon", "a b: c", "x\u0001: y", ": y", "é: y", "x: a\0b");
+  private static final List<String> BAD_VERSIONS =
+      List.of("HTTP/1.0", "HTTP/2.0", "HTTP/0.9", "HTTP/9", "HTTPS/1.1", "x");
+
+  private Sample badTransfer() {
+    String path = pick(List.copyOf(GOOD.keySet()));
+    String chunked = head("POST", path, "Transfer-Encoding: chunked\r\n") + "\r\n";
+    String text =
+        switch (random.nextInt(8)) {
+          case 0 ->
+              chunked + pick(List.of("zz", "-5", "", "0x5", "5 5", "ffffffffff")) + "\r\nabcde\r\n";
+          case 1 -> chunked + "7fffffff\r\n";
+          case 2 -> head("POST", path, "Content-Length: " + pick(BAD_LENGTHS) + "\r\n") + "\r\n{}";
+          case 3 ->
+              head("POST", path, "Content-Length: 2\r\nTransfer-Encoding: chunked\r\n") + "\r\n{}";
+          case 4 -> head("POST", path, "Content-Length: 2\r\nContent-Length: 3\r\n") + "\r\n{} ";
+          case 5 ->
+              head("POST", path, "Content-Length: 2\r\nContent-Encoding: gzip\r\n") + "\r\n{}";
+          case 6 -> {
+            String half = head("POST", path, "Content-Length: 999\r\n") + "\r\n{\"cmd\":\"true\"";
+            yield "LOST" + half;
+          }
+          default -> "LOST" + chunked + "5\r\n{\"a\":";
+        };
+    return text.startsWith("LOST")
+        ? new Sample("half a body for " + path, utf8(text.substring(4)), Expected.LOST)
+        : refused("transfer to " + path, text);
+  }
+
+  private static final List<String> BAD_LENGTHS =
+      List.of("x", "-1", "1.5", "0x2", "99999999999999999999");
+
+  /** Bodies where none is read, and other things that are nobody's business. */
+  private Sample odd() {
+    List<String> reading =
+        METHODS.keySet().stream().filter(path -> "GET".equals(METHODS.get(path))).toList();
+    String path = pick(reading);
+    byte[] body = noise();
+    String headers = "Content-Length: " + body.length + "\r\nContent-Type: x/y\r\n";
+    byte[] head = utf8(head("GET", path, headers) + "\r\n");
+    return new Sample("GET with a body of " + path, joined(head, body), Expected.HARMLESS);
+  }
+
+  private byte[] noise() {
+    byte[] noise = new byte[1 + random.nextInt(2_000)];
+    random.nextBytes(noise);
+    noise[0] = (byte) 0xFF;
+    return noise;
+  }
+
+  private byte[] withBadByte(byte[] text) {
+    byte[] bad = text.clone();
+    bad[1 + random.nextInt(bad.length - 2)] = pick(List.of((byte) 0xFF, (byte) 0xC0, (byte) 0x80));
+    return bad;
+  }
+
+  private static Sample post(String path, String what, byte[] body, String type) {
+    String headers = "Content-Type: " + type + "\r\nContent-Length: " + body.length + "\r\n";
+    byte[] head = utf8(head("POST", path, headers) + "\r\n");
+    return new Sample(
+        "POST " + path + ": " + shortened(what), joined(head, body), Expected.REFUSED);
+  }
+
+  private static Sample refused(String what, String text) {
+    return new Sample(shortened(what), utf8(text), Expected.REFUSED);
+  }
+
+  /**
+   * @param more header lines, each with its end
+   */
+  private static String head(String method, String target, String more) {
+    return method + " " + target + " HTTP/1.1\r\nHost: localhost\r\n" + more;
+  }
+
+  private static String json(Map<String, String> fields) {
+    StringBuilder json = new StringBuilder("{");
+    new TreeMap<>(fields)
+        .forEach(
+            (name, value) ->
+                json.append(json.length() == 1 ? "" : ",")
+                    .append('"')
+                    .append(name)
+                    .append("\":")
+                    .append(value));
+    return json.append('}').toString();
+  }
+
+  private <T> T pick(List<T> values) {
+    return values.get(random.nextInt(values.size()));
+  }
+
+  private static List<String> with(List<String> values, String... more) {
+    return java.util.stream.Stream.concat(values.stream(), java.util.Arrays.stream(more)).toList();
+  }
+
+  private static byte[] utf8(String text) {
+    return text.getBytes(StandardCharsets.UTF_8);
+  }
+
+  private static byte[] joined(byte[] first, byte[] second) {
+    byte[] all = java.util.Arrays.copyOf(first, first.length + second.length);
+    System.arraycopy(second, 0, all, first.length, second.length);
+    return all;
+  }
+
+  private static String shortened(String text) {
+    return text.length() <= 80 ? text : text.substring(0, 80) + "…";
+  }
+}
