@@ -11,6 +11,7 @@ import dev.blackbox.wire.Json;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -141,6 +142,38 @@ class RegistrationTest {
     assertThat(after.effective()).isEqualTo(before.effective());
     assertThat(BindingViews.config(after, Map.of(), "1"))
         .isEqualTo(BindingViews.config(before, Map.of(), "1"));
+  }
+
+  @Test
+  void aPromptFileLiesUnderTheRootsIfThereAreSome(@TempDir Path directory) throws IOException {
+    Path root = Files.createDirectory(directory.resolve("root"));
+    Path link = Files.createSymbolicLink(directory.resolve("link"), root);
+    Path inside = Files.writeString(root.resolve("p.txt"), "be brief");
+    Path outside = Files.writeString(directory.resolve("secret.txt"), "s3cret");
+    Path disguised = Files.createSymbolicLink(root.resolve("disguised"), outside);
+    Path relative = root.resolve("../secret.txt");
+    Path sibling = Files.createDirectory(directory.resolve("root2")).resolve("p.txt");
+    Files.writeString(sibling, "no");
+    List<Path> roots = List.of(directory.resolve("missing"), link);
+    for (Path good : List.of(inside, link.resolve("p.txt"))) {
+      assertThat(under(roots, good).systemPrompt().orElseThrow().text()).isEqualTo("be brief");
+    }
+    for (Path bad :
+        List.of(outside, disguised, relative, sibling, root, directory.resolve("none"))) {
+      assertThat(under(roots, bad).systemPrompt()).isEmpty();
+      assertThat(under(roots, bad).promptFileLost().orElseThrow().text())
+          .startsWith("system_prompt_file must be an existing regular file");
+    }
+    assertThat(under(List.of(), outside).systemPrompt()).isPresent();
+  }
+
+  private static Registration under(List<Path> roots, Path file) {
+    return Registration.check(
+        request(Map.of(), Map.of(), file.toString()),
+        RegistrationTest::backend,
+        ServerSettings.DEFAULTS,
+        1000,
+        roots);
   }
 
   private static RegisterRequest request(

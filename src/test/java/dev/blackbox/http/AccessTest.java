@@ -109,6 +109,7 @@ class AccessTest {
   void theTokenIsNotLogged() throws Exception {
     try (LogCapture door = new LogCapture(HttpDoor.class);
         LogCapture requests = new LogCapture(Dispatcher.class)) {
+      door.everything();
       requests.everything();
       open("127.0.0.1", WITH_TOKEN);
       get("/v1/status", "Host: t", "Authorization: Bearer " + TOKEN);
@@ -193,6 +194,7 @@ class AccessTest {
   @Test
   void onEveryAddressTheOneThatWasUsedIsOurs() throws Exception {
     try (LogCapture log = new LogCapture(HttpDoor.class)) {
+      log.everything();
       open("0.0.0.0", AccessRules.LOCAL);
       assertThat(log.lines())
           .last()
@@ -207,6 +209,7 @@ class AccessTest {
   @Test
   void withoutATokenItSaysSoInOneLine() throws Exception {
     try (LogCapture log = new LogCapture(HttpDoor.class)) {
+      log.everything();
       open("127.0.0.1", AccessRules.LOCAL);
       assertThat(log.lines())
           .last()

@@ -8,7 +8,9 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import com.networknt.schema.Schema;
 import com.networknt.schema.SchemaRegistry;
-import com.networknt.schema.SpecificationVersion;
+import com.networknt.schema.dialect.Dialect;
+import com.networknt.schema.dialect.Dialects;
+import com.networknt.schema.keyword.NonValidationKeyword;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
@@ -42,7 +44,10 @@ public final class ApiDescription {
 
   private final JsonNode document;
   private final SchemaRegistry registry =
-      SchemaRegistry.withDefaultDialect(SpecificationVersion.DRAFT_2020_12);
+      SchemaRegistry.withDefaultDialect(
+          Dialect.builder(Dialects.getDraft202012())
+              .keyword(new NonValidationKeyword("components"))
+              .build());
   private final Map<JsonNode, Schema> schemas = new ConcurrentHashMap<>();
 
   private ApiDescription(JsonNode document) {
@@ -164,7 +169,7 @@ public final class ApiDescription {
   }
 
   /** A schema that can be used by itself: it takes along what it refers to. */
-  private Schema schema(JsonNode node) {
+  Schema schema(JsonNode node) {
     return schemas.computeIfAbsent(
         node,
         wanted -> {

@@ -123,6 +123,27 @@ class CrowdTest {
   }
 
   @Test
+  void moreBodiesThanMayBeHeldAreRefusedAtOnceUntilThereIsRoomAgain() throws IOException {
+    int body = Math.toIntExact(DoorFixture.SMALL.bodyBytesMax());
+    byte[] almost = new byte[body - 1];
+    long held = DoorFixture.SMALL.bodiesBytesMax() / almost.length + 1;
+    for (int each = 0; each < held; each++) {
+      connect().send(DoorFixture.head("POST", MESSAGES, "", body)).send(almost);
+    }
+    byte[] another = new byte[body];
+    Awaitility.await()
+        .atMost(Duration.ofSeconds(10))
+        .until(() -> fixture.post(MESSAGES, "", another).status() == 503);
+    assertThat(fixture.get("/v1/status").status()).isEqualTo(200);
+    for (RawClient leaving : clients) {
+      leaving.close();
+    }
+    Awaitility.await()
+        .atMost(Duration.ofSeconds(10))
+        .until(() -> fixture.post(MESSAGES, "", another).status() == 400);
+  }
+
+  @Test
   void clientsThatLeaveGiveTheirPlacesBack() throws IOException {
     submitAsync();
     for (int round = 1; round <= 3; round++) {

@@ -156,7 +156,7 @@ final class FakeRollout implements Rollout {
   }
 
   @Override
-  public Submission submit(SubmitRequest request) {
+  public synchronized Submission submit(SubmitRequest request) {
     called("submit", request);
     knownSession(request.sessionId());
     TurnId turnId = TurnId.parse(request.turnId().orElse("turn-generated"));

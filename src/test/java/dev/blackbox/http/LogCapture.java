@@ -21,6 +21,8 @@ final class LogCapture extends Handler implements Resource {
   LogCapture(Class<?> source) {
     logger = Logger.getLogger(source.getName());
     levelBefore = logger.getLevel();
+    // Whatever another test has set up: this is what a server says at its default level.
+    logger.setLevel(Level.INFO);
     logger.addHandler(this);
   }
 
