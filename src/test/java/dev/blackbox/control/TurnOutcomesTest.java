@@ -65,6 +65,20 @@ class TurnOutcomesTest {
   }
 
   @Test
+  void anAgentsOwnLimitOfStepsIsToldLikeTheProxys() {
+    TurnOutcome outcome =
+        outcomes.ended(
+            new AgentResult.OutOfSteps(20, "reached max_turns", WORK), Optional.empty(), CALLS);
+    TurnError error = error(outcome);
+    assertThat(error.code()).isEqualTo(ErrorCode.MAX_STEPS_EXCEEDED);
+    assertThat(error.message()).isEqualTo("Turn exceeded max_steps.");
+    assertThat(error.details())
+        .containsEntry("max_steps", 20L)
+        .containsEntry("backend_message", "reached max_turns");
+    assertThat(outcome.work().outputsJson()).isEqualTo("[1]");
+  }
+
+  @Test
   void theAgentsOwnNumbersStandWhereTheProxySawNone() {
     TurnOutcome outcome =
         outcomes.ended(new AgentResult.Answered(WORK), Optional.empty(), NO_CALLS);
