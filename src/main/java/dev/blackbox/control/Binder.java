@@ -16,10 +16,10 @@ import dev.blackbox.proxy.ModelProxy;
 import dev.blackbox.proxy.ProxyBinding;
 import dev.blackbox.turn.SessionSnapshot;
 import dev.blackbox.turn.SessionState;
-import dev.blackbox.turn.TurnSnapshot;
 import dev.blackbox.wire.Fingerprints;
 import java.io.IOException;
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -195,8 +195,7 @@ final class Binder {
                   type,
                   registration.fingerprint(),
                   StoredRegistrations.write(registration),
-                  Fingerprints.sha256Hex(
-                      configJson.getBytes(java.nio.charset.StandardCharsets.UTF_8)),
+                  Fingerprints.sha256Hex(configJson.getBytes(StandardCharsets.UTF_8)),
                   configJson,
                   viewJson,
                   registration.sessionId(),
@@ -245,8 +244,7 @@ final class Binder {
             open.binding(), backends, config.settings(), config.systemPromptBytesMax());
     Backend.Plan plan = registration.backend().plan(registration.agentOptions());
     String configJson = BindingViews.config(registration, plan.identity(), serverVersion);
-    String configHash =
-        Fingerprints.sha256Hex(configJson.getBytes(java.nio.charset.StandardCharsets.UTF_8));
+    String configHash = Fingerprints.sha256Hex(configJson.getBytes(StandardCharsets.UTF_8));
     if (!configHash.equals(open.binding().configHash())) {
       throw failed(
           registration.backend().type(),
@@ -273,7 +271,7 @@ final class Binder {
           agent,
           open.sessionKey(),
           open.binding().viewJson(),
-          nextTraceSequence(open.sessionKey()));
+          TraceSequences.next(ledger.reads(), open.sessionKey()));
     } catch (AgentStartException failure) {
       throw failed(registration.backend().type(), failure.getMessage(), failure);
     }
@@ -344,22 +342,6 @@ final class Binder {
         agent,
         BindingViews.view(registration, viewJson),
         new AtomicLong(nextTraceSequence));
-  }
-
-  private long nextTraceSequence(long sessionKey) {
-    AtomicLong next = new AtomicLong(1);
-    ledger
-        .reads()
-        .forEachTurn(
-            sessionKey,
-            turn ->
-                turn.settlement()
-                    .map(TurnSnapshot.Settlement::outcome)
-                    .ifPresent(
-                        outcome ->
-                            TraceSequences.last(outcome.work().traceJson())
-                                .ifPresent(last -> next.accumulateAndGet(last + 1, Math::max))));
-    return next.get();
   }
 
   /** Ends the binding that stands, if one does: agent, proxy, pause, directory. */

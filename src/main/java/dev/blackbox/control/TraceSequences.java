@@ -1,9 +1,12 @@
 package dev.blackbox.control;
 
+import dev.blackbox.ledger.LedgerReads;
+import dev.blackbox.turn.TurnSnapshot;
 import dev.blackbox.wire.Json;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,5 +26,20 @@ final class TraceSequences {
       return OptionalLong.of(seq.longValue());
     }
     return OptionalLong.empty();
+  }
+
+  /** The sequence number that the next trace event of a session gets. */
+  static long next(LedgerReads reads, long sessionKey) {
+    AtomicLong next = new AtomicLong(1);
+    reads.forEachTurn(
+        sessionKey,
+        turn ->
+            turn.settlement()
+                .map(TurnSnapshot.Settlement::outcome)
+                .ifPresent(
+                    outcome ->
+                        last(outcome.work().traceJson())
+                            .ifPresent(seq -> next.accumulateAndGet(seq + 1, Math::max))));
+    return next.get();
   }
 }
