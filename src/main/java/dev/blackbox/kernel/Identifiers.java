@@ -13,7 +13,7 @@ final class Identifiers {
   private static final Pattern FORMAT = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._:-]{0,127}");
 
   /** Longest part of a refused identifier that an error repeats, in UTF-16 units. */
-  private static final int ECHO_MAX = 64;
+  private static final int ECHO_MAX = 256;
 
   private Identifiers() {}
 
