@@ -57,7 +57,7 @@ public final class ServerProcess implements Resource {
    *
    * @param main has to understand {@code serve}
    */
-  static ServerProcess start(
+  public static ServerProcess start(
       Class<?> main, List<String> options, Map<String, String> environment, Path log) {
     List<String> arguments = new ArrayList<>(List.of("serve"));
     arguments.addAll(options);
@@ -112,6 +112,15 @@ public final class ServerProcess implements Resource {
               : "is not ready after " + within.toSeconds() + " s";
       throw new IllegalStateException("the server " + how + ". " + logTail(), failure);
     }
+  }
+
+  /** Whether it has printed that line. */
+  public boolean isReady() {
+    return readyLine.isDone() && !readyLine.isCompletedExceptionally();
+  }
+
+  public boolean isAlive() {
+    return process.isAlive();
   }
 
   /** Where it listens; after {@link #awaitReady}. */
