@@ -4,7 +4,7 @@ import java.util.Map;
 import java.util.regex.Pattern;
 
 /** The one format of the identifiers that a caller may choose. */
-final class Identifiers {
+public final class Identifiers {
 
   /**
    * The reference server's format: a letter or digit, then up to 127 of letters, digits and {@code
@@ -17,7 +17,7 @@ final class Identifiers {
 
   private Identifiers() {}
 
-  static String checked(String field, String value) {
+  public static String checked(String field, String value) {
     if (!FORMAT.matcher(value).matches()) {
       throw Problem.badRequest(
           field

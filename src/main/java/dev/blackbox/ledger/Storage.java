@@ -172,12 +172,17 @@ final class Storage {
     return head;
   }
 
+  /** Whether facts could be recorded when it was last tried. */
+  boolean isStanding() {
+    return !databaseDown && journal.isOpen();
+  }
+
   /**
    * Whether facts can be recorded; tries to bring back what failed, but not more than once in
    * {@link #RETRY_AFTER}.
    */
   boolean isUp() {
-    if (!databaseDown && journal.isOpen()) {
+    if (isStanding()) {
       return true;
     }
     Long last = lastRetryNanos;

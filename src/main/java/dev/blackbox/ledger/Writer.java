@@ -33,7 +33,7 @@ final class Writer {
 
   private static final long BATCH_BYTES_MAX = 4L << 20;
 
-  /** While notes wait for a disk that comes back, nobody calls: so look again by itself. */
+  /** While it waits for a disk that comes back, nobody may call: so look again by itself. */
   private static final Duration RETRY_EVERY = Duration.ofSeconds(1);
 
   private final Storage storage;
@@ -46,6 +46,7 @@ final class Writer {
 
   private volatile boolean closing;
   private volatile boolean ended;
+  private volatile boolean down;
 
   private Writer(Storage storage, InstantSource clock, int queueMax) {
     this.storage = storage;
@@ -105,6 +106,11 @@ final class Writer {
     if (ended && queue.remove(note)) {
       throw closed();
     }
+  }
+
+  /** True while facts cannot be recorded. It looks by itself whether they can again. */
+  boolean isDown() {
+    return down;
   }
 
   void check() {
@@ -199,12 +205,17 @@ final class Writer {
       storage.check();
     }
     storage.checkpointIfDue();
+    if (batch.isEmpty() && down) {
+      down = !storage.isUp();
+    } else {
+      down = !storage.isStanding();
+    }
     return batch.stream().noneMatch(Stop.class::isInstance);
   }
 
   private @Nullable Entry nextEntry() {
     Duration wait = storage.untilCheckpoint();
-    if (!carried.isEmpty() && wait.compareTo(RETRY_EVERY) > 0) {
+    if ((down || !carried.isEmpty()) && wait.compareTo(RETRY_EVERY) > 0) {
       wait = RETRY_EVERY;
     }
     try {

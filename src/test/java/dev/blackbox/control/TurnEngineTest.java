@@ -10,6 +10,7 @@ import dev.blackbox.control.Rollout.TurnView;
 import dev.blackbox.kernel.ErrorCode;
 import dev.blackbox.kernel.Problem;
 import dev.blackbox.ledger.LedgerRefusedException;
+import dev.blackbox.turn.CommandSnapshot;
 import dev.blackbox.turn.TurnOutcome;
 import dev.blackbox.turn.TurnState;
 import java.nio.file.Path;
@@ -223,16 +224,12 @@ class TurnEngineTest {
     rig.run("t1", "hello");
     try (ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
       long start = System.nanoTime();
-      Future<Rollout.CommandView> command =
-          clients.submit(
-              () ->
-                  rig.control.execute(
-                      new Rollout.ExecuteRequest(
-                          ControlRig.SESSION, "sleep 60 & echo hi", Optional.of(2.0))));
+      Future<CommandSnapshot> command =
+          clients.submit(() -> rig.command(Optional.empty(), "sleep 60 & echo hi", 2.0));
       await()
           .atMost(Duration.ofSeconds(1))
           .until(() -> rig.settled("t1").turn().state() == TurnState.COMMITTED);
-      String result = command.get(20, TimeUnit.SECONDS).resultJson();
+      String result = command.get(20, TimeUnit.SECONDS).resultJson().orElseThrow();
       assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofMillis(2500));
       assertThat(result).contains("\"stdout\":\"hi\\n\"").contains("\"returncode\":0");
     }
