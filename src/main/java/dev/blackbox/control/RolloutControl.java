@@ -154,6 +154,8 @@ public final class RolloutControl implements Rollout, Resource {
     List<Check> checks = new ArrayList<>();
     boolean open = !ledger.isClosed();
     checks.add(new Check("ledger", open, open ? "" : "the ledger is closed"));
+    String trouble = open ? ledger.trouble() : "";
+    checks.add(new Check("disk", trouble.isEmpty(), trouble));
     boolean usable = now.state() == ServerState.READY || now.state() == ServerState.IDLE;
     checks.add(
         new Check("server", usable, usable ? "" : now.state().wireName() + ": " + now.reason()));

@@ -18,6 +18,7 @@ final class H2Ledger implements Ledger {
   private final Writer writer;
   private final H2Reads reads;
   private final SlotVerbs.Opened opened;
+  private final Storage storage;
   private final long factsApplied;
   private final AtomicBoolean closed = new AtomicBoolean();
 
@@ -27,6 +28,7 @@ final class H2Ledger implements Ledger {
     this.writer = writer;
     this.reads = new H2Reads(storage, directory, writer);
     this.opened = opened;
+    this.storage = storage;
     this.factsApplied = storage.factsApplied();
   }
 
@@ -65,6 +67,11 @@ final class H2Ledger implements Ledger {
         directory.close();
       }
     }
+  }
+
+  @Override
+  public String trouble() {
+    return storage.trouble();
   }
 
   @Override

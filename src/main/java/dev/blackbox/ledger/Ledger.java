@@ -34,6 +34,12 @@ public interface Ledger extends Resource {
   /** True once {@link #close} began: nothing can be recorded any more. */
   boolean isClosed();
 
+  /**
+   * Why nothing can be recorded at the moment, and what an operator can do; empty if all is well.
+   * It is tried again by itself.
+   */
+  String trouble();
+
   /** Number of this boot, from 1. */
   long boot();
 
