@@ -59,10 +59,25 @@ public final class ServerProcess implements Resource {
    */
   public static ServerProcess start(
       Class<?> main, List<String> options, Map<String, String> environment, Path log) {
+    return start(List.of(), main, options, environment, log);
+  }
+
+  /**
+   * As above, through another program.
+   *
+   * @param through words before the command line; has to become the program that they name
+   */
+  static ServerProcess start(
+      List<String> through,
+      Class<?> main,
+      List<String> options,
+      Map<String, String> environment,
+      Path log) {
     List<String> arguments = new ArrayList<>(List.of("serve"));
     arguments.addAll(options);
-    JavaCommand command = JavaCommand.of(main, arguments);
-    ProcessBuilder builder = new ProcessBuilder(command.words());
+    List<String> words = new ArrayList<>(through);
+    words.addAll(JavaCommand.of(main, arguments).words());
+    ProcessBuilder builder = new ProcessBuilder(words);
     builder.environment().keySet().removeIf(ServerProcess::isOurs);
     builder.environment().putAll(environment);
     builder.redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()));
@@ -72,7 +87,7 @@ public final class ServerProcess implements Resource {
       Thread.ofVirtual().name("server-stdout").start(server::readOutput);
       return server;
     } catch (IOException failure) {
-      throw new UncheckedIOException("cannot start " + command.words().getFirst(), failure);
+      throw new UncheckedIOException("cannot start " + words.getFirst(), failure);
     }
   }
 

@@ -114,8 +114,9 @@ final class ServerReport {
     if (ledger.isClosed()) {
       return new Check("ledger", false, "is closed");
     }
-    return ledger.isDown()
-        ? new Check("ledger", false, "cannot be written; the log says why")
-        : new Check("ledger", true, "takes facts, boot " + ledger.boot());
+    String trouble = ledger.trouble();
+    return trouble.isEmpty()
+        ? new Check("ledger", true, "takes facts, boot " + ledger.boot())
+        : new Check("ledger", false, trouble);
   }
 }

@@ -19,6 +19,7 @@ final class H2Ledger implements Ledger {
   private final Writer writer;
   private final H2Reads reads;
   private final SlotVerbs.Opened opened;
+  private final Storage storage;
   private final long factsApplied;
   private final AtomicBoolean closed = new AtomicBoolean();
 
@@ -28,6 +29,7 @@ final class H2Ledger implements Ledger {
     this.writer = writer;
     this.reads = new H2Reads(storage, directory, writer);
     this.opened = opened;
+    this.storage = storage;
     this.factsApplied = storage.factsApplied();
   }
 
@@ -69,13 +71,13 @@ final class H2Ledger implements Ledger {
   }
 
   @Override
-  public boolean isClosed() {
-    return closed.get();
+  public String trouble() {
+    return storage.trouble();
   }
 
   @Override
-  public boolean isDown() {
-    return writer.isDown();
+  public boolean isClosed() {
+    return closed.get();
   }
 
   @Override

@@ -188,17 +188,23 @@ final class H2Reads implements LedgerReads {
     }
   }
 
+  private <T> T confirmed(Database database, Function<Handle, T> body) {
+    T found = database.read(body);
+    storage.confirmRead(database);
+    return found;
+  }
+
   /** A read that meets a database being opened again is tried once on the new one. */
   private <T> T read(Function<Handle, T> body) {
     Database seen = storage.database();
     try {
-      return seen.read(body);
+      return confirmed(seen, body);
     } catch (Problem tooMany) {
       throw tooMany;
     } catch (RuntimeException failure) {
       Database now = storage.database();
       if (now != seen) {
-        return now.read(body);
+        return confirmed(now, body);
       }
       LOG.log(System.Logger.Level.WARNING, "a read failed: {0}", Storage.rootMessage(failure));
       writer.check();

@@ -36,10 +36,10 @@ public interface Ledger extends Resource {
   boolean isClosed();
 
   /**
-   * True while nothing can be recorded because the disk or the database fails; reads go on. Ends by
-   * itself.
+   * Why nothing can be recorded at the moment, and what an operator can do; empty if all is well.
+   * It is tried again by itself.
    */
-  boolean isDown();
+  String trouble();
 
   /** Number of this boot, from 1. */
   long boot();

@@ -170,7 +170,8 @@ final class StateDirectory implements Resource {
             + path
             + ": "
             + why
-            + ". Give this user a writable directory, or choose another state directory.",
+            + ". Free space on its disk, give this user a writable directory, or choose another"
+            + " state directory.",
         cause);
   }
 

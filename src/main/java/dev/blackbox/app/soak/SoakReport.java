@@ -3,6 +3,7 @@ package dev.blackbox.app.soak;
 import com.google.errorprone.annotations.FormatMethod;
 import dev.blackbox.app.Samples;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -48,21 +49,32 @@ public record SoakReport(
   /** A table for people. */
   public List<String> lines() {
     int turns = ends.values().stream().mapToInt(Integer::intValue).sum();
-    return List.of(
-        row("turns", turns + " acknowledged: " + counts(ends)),
-        row("replays", comparisons + " answers and records equal to the ones before"),
-        row("kills", kills().isEmpty() ? "none" : counts(named(kills))),
-        row("orderly ends", String.valueOf(orderlyEnds)),
-        row("violations", violation.isPresent() ? "1" : "0"),
-        row("ready again", ready()),
+    List<String> lines = new ArrayList<>();
+    lines.add(row("turns", turns + " acknowledged: " + counts(ends)));
+    lines.add(row("replays", comparisons + " answers and records equal to the ones before"));
+    lines.add(row("kills", kills.isEmpty() ? "none" : counts(named(kills))));
+    lines.add(row("orderly ends", String.valueOf(orderlyEnds)));
+    lines.add(row("violations", violation.isPresent() ? "1" : "0"));
+    lines.add(row("ready again", ready()));
+    if (violation.isEmpty()) {
+      figures(turns, lines);
+    }
+    return lines;
+  }
+
+  /** A soak that was broken off has none of its end. */
+  private void figures(int turns, List<String> lines) {
+    lines.add(
         row(
             "memory",
             text(
                 "%.0f MB at the first readiness, %.0f MB at the end",
-                first.residentMegabytes(), last.residentMegabytes())),
+                first.residentMegabytes(), last.residentMegabytes())));
+    lines.add(
         row(
             "file handles",
-            text("%d at the first readiness, %d at the end", first.handles(), last.handles())),
+            text("%d at the first readiness, %d at the end", first.handles(), last.handles())));
+    lines.add(
         row(
             "disk",
             text(
