@@ -99,7 +99,8 @@ class PollersTest {
 
   @BeforeEach
   void start() throws Exception {
-    Path agent = Files.writeString(root.resolve("agent"), "#!/bin/sh\ncat >/dev/null\nsleep 1\necho done\n");
+    Path agent =
+        Files.writeString(root.resolve("agent"), "#!/bin/sh\ncat >/dev/null\nsleep 1\necho done\n");
     Files.setPosixFilePermissions(agent, PosixFilePermissions.fromString("rwxr-xr-x"));
     server =
         ServerProcess.start(

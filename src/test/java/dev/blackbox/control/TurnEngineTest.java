@@ -11,6 +11,7 @@ import dev.blackbox.kernel.ErrorCode;
 import dev.blackbox.kernel.Problem;
 import dev.blackbox.ledger.LedgerRefusedException;
 import dev.blackbox.turn.CommandSnapshot;
+import dev.blackbox.turn.TurnKey;
 import dev.blackbox.turn.TurnOutcome;
 import dev.blackbox.turn.TurnState;
 import java.nio.file.Path;
@@ -108,6 +109,25 @@ class TurnEngineTest {
     rig.control.cancel(ControlRig.SESSION, "t1");
     assertThat(rig.settled("t1").turn().state()).isEqualTo(TurnState.CANCELLED);
     assertThat(rig.run("t2", "more").turn().state()).isEqualTo(TurnState.COMMITTED);
+  }
+
+  /** Those who come just when it settles share a signal with those who came before. */
+  @Test
+  void nobodyWhoWaitsForATurnIsForgottenWhenItSettles() throws Exception {
+    for (int round = 0; round < 60; round++) {
+      TurnKey turn = rig.submit("t" + round, "hello").turn().key();
+      List<Future<TurnView>> waiters = new ArrayList<>();
+      try (ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
+        for (int client = 0; client < 32; client++) {
+          waiters.add(
+              clients.submit(() -> rig.control.await(turn, Optional.of(Duration.ofSeconds(50)))));
+        }
+        for (Future<TurnView> waiter : waiters) {
+          assertThat(waiter.get(20, TimeUnit.SECONDS).turn().state())
+              .isEqualTo(TurnState.COMMITTED);
+        }
+      }
+    }
   }
 
   @Test
