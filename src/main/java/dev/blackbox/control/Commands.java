@@ -15,6 +15,7 @@ import dev.blackbox.turn.TurnSnapshot;
 import dev.blackbox.wire.Json;
 import dev.blackbox.wire.Timestamps;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -35,6 +36,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Shell commands in the agent's workspace, one at a time, each recorded with its result. */
 final class Commands {
+
+  /** Linux takes 128 KiB for one argument of a program, its final zero included (execve(2)). */
+  private static final int COMMAND_BYTES_MAX = (128 << 10) - 1;
 
   /** Time between SIGTERM and SIGKILL. Source: reference server, section 8.6. */
   private static final Duration TERM_GRACE = Duration.ofSeconds(2);
@@ -117,6 +121,13 @@ final class Commands {
     String command = raw.strip();
     if (command.isEmpty()) {
       throw Problem.badRequest("cmd must not be empty.", Map.of());
+    }
+    int bytes = command.getBytes(StandardCharsets.UTF_8).length;
+    if (bytes > COMMAND_BYTES_MAX) {
+      throw Problem.badRequest(
+          "cmd must be at most %d bytes of UTF-8; got %d. Put a longer one into a file."
+              .formatted(COMMAND_BYTES_MAX, bytes),
+          Map.of("cmd_bytes_max", COMMAND_BYTES_MAX));
     }
     return command;
   }
