@@ -27,9 +27,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.Semaphore;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
+import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -47,6 +47,7 @@ final class Binder {
   private final Processes processes;
   private final PauseControl pauses;
   private final ServerStatus status;
+  private final LongConsumer endTurns;
   private final ControlConfig config;
   private final String serverVersion;
   private final InstantSource clock;
@@ -61,6 +62,7 @@ final class Binder {
       Processes processes,
       PauseControl pauses,
       ServerStatus status,
+      LongConsumer endTurns,
       ControlConfig config,
       String serverVersion,
       InstantSource clock) {
@@ -70,6 +72,7 @@ final class Binder {
     this.processes = processes;
     this.pauses = pauses;
     this.status = status;
+    this.endTurns = endTurns;
     this.config = config;
     this.serverVersion = serverVersion;
     this.clock = clock;
@@ -117,11 +120,17 @@ final class Binder {
     if (!status.become(ServerState.INITIALIZING, "")) {
       throw ServerStatus.notReady(status.now());
     }
-    tearDown("replaced by another registration");
-    LiveBinding made = bindAnew(registration, plan);
-    current.set(made);
-    status.become(ServerState.READY, "");
-    return made.view();
+    try {
+      tearDown("replaced by another registration");
+      LiveBinding made = bindAnew(registration, plan);
+      current.set(made);
+      status.become(ServerState.READY, "");
+      return made.view();
+    } catch (RuntimeException failure) {
+      // Whatever it was: from error, and only from there, another registration leads out.
+      status.become(ServerState.ERROR, "the registration failed: " + reason(failure));
+      throw failure;
+    }
   }
 
   /**
@@ -204,7 +213,7 @@ final class Binder {
                   registration.systemPrompt().filter(prompt -> !prompt.text().isBlank()),
                   OptionalLong.empty()));
       proxy.bind(proxyBinding(registration, agentKey, bound.sessionKey()));
-      return live(registration, directory, agent, bound.sessionKey(), viewJson, 1);
+      return LiveBinding.of(registration, directory, agent, bound.sessionKey(), viewJson, 1);
     } catch (RuntimeException ledgerDown) {
       agent.close();
       proxy.unbind();
@@ -228,10 +237,11 @@ final class Binder {
       ledger.bindingState(live.runtimeId(), ServerState.READY.wireName(), "");
       status.become(ServerState.READY, "");
       return live;
-    } catch (Problem failure) {
-      status.become(ServerState.ERROR, failure.text());
-      ledger.bindingState(open.binding().runtimeId(), ServerState.ERROR.wireName(), failure.text());
-      ledger.desync(open.sessionKey(), failure.text());
+    } catch (RuntimeException failure) {
+      String reason = reason(failure);
+      status.become(ServerState.ERROR, reason);
+      ledger.bindingState(open.binding().runtimeId(), ServerState.ERROR.wireName(), reason);
+      ledger.desync(open.sessionKey(), reason);
       throw failure;
     } finally {
       oneAtATime.release();
@@ -265,7 +275,7 @@ final class Binder {
     try {
       Agent agent =
           startAgent(registration, plan, directory, agentKey, open.sessionKey(), agentSession);
-      return live(
+      return LiveBinding.of(
           registration,
           directory,
           agent,
@@ -322,28 +332,6 @@ final class Binder {
         registration.proxyOptions());
   }
 
-  private static LiveBinding live(
-      Registration registration,
-      Path directory,
-      Agent agent,
-      long sessionKey,
-      String viewJson,
-      long nextTraceSequence) {
-    return new LiveBinding(
-        directory.getFileName().toString(),
-        sessionKey,
-        registration.sessionId(),
-        registration.instanceId(),
-        registration.backend().type(),
-        registration.fingerprint(),
-        registration.parametersFingerprint(),
-        registration.effective(),
-        directory,
-        agent,
-        BindingViews.view(registration, viewJson),
-        new AtomicLong(nextTraceSequence));
-  }
-
   /** Ends the binding that stands, if one does: agent, proxy, pause, directory. */
   private void tearDown(String reason) {
     LiveBinding old = current.getAndSet(null);
@@ -358,10 +346,12 @@ final class Binder {
               });
       return;
     }
+    // The session ends first, so that no turn of it that still waits meets what comes next.
+    ledger.abort(old.sessionKey(), reason);
     closeAgent(old);
+    endTurns.accept(old.sessionKey());
     proxy.unbind();
     pauses.reset();
-    ledger.abort(old.sessionKey(), reason);
     ledger.unbind(old.runtimeId(), reason);
     directories.remove(old.runtimeDirectory());
   }
@@ -384,6 +374,10 @@ final class Binder {
           "agent of " + binding.runtimeId() + " did not end cleanly",
           failure);
     }
+  }
+
+  private static String reason(RuntimeException failure) {
+    return failure instanceof Problem problem ? problem.text() : "a failure in our own code";
   }
 
   private Problem failed(String type, @Nullable String reason, @Nullable Throwable cause) {

@@ -22,10 +22,13 @@ final class HealthMonitor implements Resource {
   }
 
   HealthMonitor(
-      Supplier<Optional<LiveBinding>> current, double idleSeconds, GoneListener listener) {
+      Supplier<Optional<LiveBinding>> current,
+      double idleSeconds,
+      GoneListener listener,
+      Threads threads) {
     this.current = current;
     this.listener = listener;
-    this.thread = Thread.ofVirtual().name("health-monitor").start(() -> watch(idleSeconds));
+    this.thread = threads.start("health-monitor", () -> watch(idleSeconds));
   }
 
   /**

@@ -44,13 +44,14 @@ final class PauseControl {
     return standing;
   }
 
-  /** At boot: paused stays paused. */
+  /** At boot, where paused stays paused, and after a call that changed something, or failed to. */
   void restore(LedgerFacts.Pause pause) {
     standing = pause;
     if (pause.paused()) {
       proxy.hold();
       clock.pause();
     } else {
+      clock.resume();
       proxy.release(pause.version());
     }
   }
@@ -107,7 +108,6 @@ final class PauseControl {
       LedgerFacts.Pause running = new LedgerFacts.Pause(false, "", version.or(before::version));
       ledger.pause(binding.runtimeId(), running);
       restore(running);
-      clock.resume();
       Map<String, @Nullable Object> details = new LinkedHashMap<>(answer);
       details.putIfAbsent("status", before.paused() ? "resumed" : "already_running");
       details.putIfAbsent("reason", reason);

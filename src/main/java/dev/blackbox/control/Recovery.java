@@ -6,7 +6,10 @@ import dev.blackbox.process.ProcessIdentity;
 import dev.blackbox.process.Processes;
 import dev.blackbox.process.ReapReport;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
 
 /**
  * The first half of a boot, before any port is open: nothing of the boot before is left running or
@@ -54,5 +57,23 @@ final class Recovery {
   }
 
   /** What recovery did. */
-  record Report(int processesEnded, LedgerFacts.Recovered settled) {}
+  record Report(int processesEnded, LedgerFacts.Recovered settled) {
+
+    /** One line for an operator. */
+    String summary() {
+      Map<String, Number> counts = new LinkedHashMap<>();
+      counts.put("turns interrupted", settled.turnsInterrupted());
+      counts.put("turns queued", settled.turnsQueued());
+      counts.put("model calls interrupted", settled.callsInterrupted());
+      counts.put("commands interrupted", settled.commandsInterrupted());
+      counts.put("processes ended", processesEnded);
+      counts.put("facts applied from the journal", settled.factsApplied());
+      String found =
+          counts.entrySet().stream()
+              .filter(count -> count.getValue().longValue() > 0)
+              .map(count -> count.getKey() + " " + count.getValue())
+              .collect(Collectors.joining(", "));
+      return found.isEmpty() ? "nothing to recover" : "recovered: " + found;
+    }
+  }
 }

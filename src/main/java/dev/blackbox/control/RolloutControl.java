@@ -25,7 +25,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Function;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** The control room's implementation: who may do what when, and the order of checks. */
@@ -77,10 +76,14 @@ public final class RolloutControl implements Rollout, Resource {
    * the state is {@code initializing}, and stored answers are served already.
    */
   public static RolloutControl open(Parts parts) {
-    return new RolloutControl(parts);
+    return open(parts, Threads.VIRTUAL);
   }
 
-  private RolloutControl(Parts parts) {
+  static RolloutControl open(Parts parts, Threads threads) {
+    return new RolloutControl(parts, threads);
+  }
+
+  private RolloutControl(Parts parts, Threads threads) {
     ledger = parts.ledger();
     proxy = parts.proxy();
     config = parts.config();
@@ -97,42 +100,32 @@ public final class RolloutControl implements Rollout, Resource {
             parts.processes(),
             pauses,
             status,
+            this::endTurns,
             config,
             parts.serverVersion(),
             parts.clock());
-    engine = new TurnEngine(ledger, proxy, pauseClock, workspace, config, new Watch());
+    engine = new TurnEngine(ledger, proxy, pauseClock, workspace, config, new Watch(), threads);
     commands =
         new Commands(
             ledger, parts.processes(), workspace, config, parts.environment(), parts.clock());
     submissions = new Submissions(ledger, status, binder, engine, this::agentGone);
     monitor =
         new HealthMonitor(
-            this::watched, config.settings().runtimeHealthCheckInterval(), this::agentGone);
+            this::watched,
+            config.settings().runtimeHealthCheckInterval(),
+            this::agentGone,
+            threads);
     Optional<LedgerFacts.OpenBinding> left = ledger.reads().openBinding();
     left.map(LedgerFacts.OpenBinding::pause).ifPresent(pauses::restore);
     if (left.isPresent()) {
       status.become(ServerState.INITIALIZING, "");
     }
-    resumption =
-        Thread.ofVirtual().name("resume-binding").start(() -> left.ifPresent(this::resumeBinding));
+    resumption = threads.start("resume-binding", () -> left.ifPresent(this::resumeBinding));
   }
 
   /** One line for an operator: what was found and done at boot. */
   public String recoverySummary() {
-    LedgerFacts.Recovered settled = recovered.settled();
-    Map<String, Number> counts = new LinkedHashMap<>();
-    counts.put("turns interrupted", settled.turnsInterrupted());
-    counts.put("turns queued", settled.turnsQueued());
-    counts.put("model calls interrupted", settled.callsInterrupted());
-    counts.put("commands interrupted", settled.commandsInterrupted());
-    counts.put("processes ended", recovered.processesEnded());
-    counts.put("facts applied from the journal", settled.factsApplied());
-    String found =
-        counts.entrySet().stream()
-            .filter(count -> count.getValue().longValue() > 0)
-            .map(count -> count.getKey() + " " + count.getValue())
-            .collect(Collectors.joining(", "));
-    return found.isEmpty() ? "nothing to recover" : "recovered: " + found;
+    return recovered.summary();
   }
 
   @Override
@@ -245,15 +238,23 @@ public final class RolloutControl implements Rollout, Resource {
   @Override
   public AbortView abort(String sessionId) {
     SessionSnapshot session = findSession(SessionId.parse(sessionId));
-    Optional<TurnSnapshot> active = ledger.reads().activeTurn(session.key());
     commands.stop();
-    if (active.isPresent() && engine.requestStop(active.get().key(), StopCause.ABORT)) {
-      Duration within = config.stopWithin().multipliedBy(2);
-      Interrupts.asProblem(() -> engine.await(active.get().key(), Optional.of(within)));
-    }
+    // First so that what the agent did is kept; again for a turn that was admitted in between.
+    endTurns(session.key());
     boolean first = ledger.abort(session.key(), "aborted by its controller");
-    active.ifPresent(turn -> engine.signal(turn.key()));
-    return new AbortView(findSession(session.id()), first ? "best_effort" : "noop");
+    endTurns(session.key());
+    // By its number: the name may mean a newer session by now.
+    SessionSnapshot ended = ledger.reads().session(session.key()).orElse(session);
+    return new AbortView(ended, first ? "best_effort" : "noop");
+  }
+
+  private void endTurns(long sessionKey) {
+    Duration within = config.stopWithin().multipliedBy(2);
+    Interrupts.asProblem(
+        () -> {
+          engine.stopAll(sessionKey, StopCause.ABORT, within);
+          return sessionKey;
+        });
   }
 
   /** Ends everything that a {@link #close} would wait for, at once. Any thread. */
@@ -309,8 +310,16 @@ public final class RolloutControl implements Rollout, Resource {
     if (binder.current().filter(binding::equals).isPresent()
         && status.become(ServerState.ERROR, reason)) {
       LOG.log(System.Logger.Level.ERROR, "agent is gone: " + reason);
-      ledger.bindingState(binding.runtimeId(), ServerState.ERROR.wireName(), reason);
-      ledger.desync(binding.sessionKey(), reason);
+      try {
+        ledger.bindingState(binding.runtimeId(), ServerState.ERROR.wireName(), reason);
+        ledger.desync(binding.sessionKey(), reason);
+      } catch (Problem ledgerDown) {
+        // The state in memory keeps new turns out; the next boot starts the agent again anyway.
+        LOG.log(
+            System.Logger.Level.WARNING,
+            "that the agent is gone could not be recorded: " + ledgerDown.text());
+      }
+      engine.agentLost(binding.sessionKey(), reason);
     }
   }
 
