@@ -5,7 +5,6 @@ import java.lang.reflect.Constructor;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
@@ -34,7 +33,7 @@ final class SeededStage implements Stage {
 
   private Random random = new Random(0);
   private boolean ranked;
-  private final Map<Runnable, Double> ranks = new IdentityHashMap<>();
+  private final IdentityHashMap<Runnable, Double> ranks = new IdentityHashMap<>();
   private final List<Thread> threads = new ArrayList<>();
   private final List<Throwable> failures = new ArrayList<>();
   private @Nullable Outside<?> outside;

@@ -2,6 +2,7 @@ package dev.blackbox.control;
 
 import dev.blackbox.kernel.Problem;
 import dev.blackbox.ledger.Ledger;
+import dev.blackbox.ledger.LedgerFacts;
 import dev.blackbox.ledger.LedgerFacts.Admission;
 import dev.blackbox.ledger.LedgerReads;
 import dev.blackbox.turn.TurnError;
@@ -107,7 +108,7 @@ final class StagedLedger {
 
   private @Nullable Object recorded(String name, Method verb, Object[] args) {
     return switch (name) {
-      case "admit" -> admitted((Admission) call(real, verb, args));
+      case "admit" -> admitted(real.admit((LedgerFacts.Admit) args[0]));
       case "start" -> started((TurnKey) args[0]);
       case "settle" -> settled((TurnKey) args[0], (TurnOutcome) args[1]);
       case "requestCancel" -> cancelRequested((TurnKey) args[0]);
@@ -133,13 +134,18 @@ final class StagedLedger {
     boolean won =
         switch (planted) {
           case STARTS_UNRECORDED -> true;
-          case RUNS_AGAIN -> real.start(key) || true;
+          case RUNS_AGAIN -> startedAgain(key);
           default -> real.start(key);
         };
     if (won) {
       truth.started(key);
     }
     return won;
+  }
+
+  private boolean startedAgain(TurnKey key) {
+    boolean _ = real.start(key);
+    return true;
   }
 
   private TurnSnapshot settled(TurnKey key, TurnOutcome outcome) {

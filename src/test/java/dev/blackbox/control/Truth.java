@@ -136,7 +136,7 @@ final class Truth {
     turns.forEach(
         (key, other) ->
             require(
-                key.sessionKey() != turn.key().sessionKey() || !other.running && other.calls == 0,
+                key.sessionKey() != turn.key().sessionKey() || (!other.running && other.calls == 0),
                 "P5: admitted while the agent still works on " + key + ":",
                 turn.key()));
   }
@@ -258,8 +258,7 @@ final class Truth {
     }
   }
 
-  @GuardedBy("this")
-  private void later(@Nullable TurnSnapshot earlier, TurnSnapshot now) {
+  private synchronized void later(@Nullable TurnSnapshot earlier, TurnSnapshot now) {
     if (earlier == null) {
       return;
     }
@@ -335,9 +334,10 @@ final class Truth {
 
   /** What is not settled, as it is recorded. */
   synchronized List<String> open() {
+    Set<TurnKey> working = Set.copyOf(atWork.values());
     return turns.keySet().stream()
         .filter(key -> !isSettled(key))
-        .map(key -> real().reads().turn(key) + (atWork.containsValue(key) ? " at work" : ""))
+        .map(key -> real().reads().turn(key) + (working.contains(key) ? " at work" : ""))
         .toList();
   }
 
