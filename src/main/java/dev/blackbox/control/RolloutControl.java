@@ -132,7 +132,8 @@ public final class RolloutControl implements Rollout, Resource {
             .filter(count -> count.getValue().longValue() > 0)
             .map(count -> count.getKey() + " " + count.getValue())
             .collect(Collectors.joining(", "));
-    return found.isEmpty() ? "nothing to recover" : "recovered: " + found;
+    String recovery = found.isEmpty() ? "nothing to recover" : "recovered: " + found;
+    return ledger.putRight().map(what -> what + "; " + recovery).orElse(recovery);
   }
 
   @Override
@@ -153,7 +154,8 @@ public final class RolloutControl implements Rollout, Resource {
     ServerStatus.Now now = status.now();
     List<Check> checks = new ArrayList<>();
     boolean open = !ledger.isClosed();
-    checks.add(new Check("ledger", open, open ? "" : "the ledger is closed"));
+    checks.add(
+        new Check("ledger", open, open ? ledger.putRight().orElse("") : "the ledger is closed"));
     boolean usable = now.state() == ServerState.READY || now.state() == ServerState.IDLE;
     checks.add(
         new Check("server", usable, usable ? "" : now.state().wireName() + ": " + now.reason()));
