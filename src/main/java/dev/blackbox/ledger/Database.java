@@ -22,6 +22,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.h2.api.ErrorCode;
 import org.h2.jdbcx.JdbcDataSource;
+import org.h2.mvstore.DataUtils;
+import org.h2.mvstore.MVStoreException;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.argument.AbstractArgumentFactory;
@@ -39,6 +41,9 @@ import org.jdbi.v3.core.statement.StatementExceptions.MessageRendering;
  * with it the database for everybody. Whoever calls {@link #read} may be interrupted at will.
  */
 final class Database {
+
+  /** H2's own default; named here because it is changed at times, and H2 would remember that. */
+  private static final int WRITE_DELAY_MILLIS = 500;
 
   private static final Duration READS_END_WITHIN = Duration.ofSeconds(5);
 
@@ -93,7 +98,8 @@ final class Database {
         + files.databaseScheme()
         + ":"
         + directory.resolve(name)
-        + ";DB_CLOSE_ON_EXIT=FALSE;TRACE_LEVEL_FILE=0;CACHE_SIZE=16384;QUERY_CACHE_SIZE=64";
+        + ";DB_CLOSE_ON_EXIT=FALSE;TRACE_LEVEL_FILE=0;CACHE_SIZE=16384;QUERY_CACHE_SIZE=64;WRITE_DELAY="
+        + WRITE_DELAY_MILLIS;
   }
 
   static Database open(Path directory, String name, JournalFiles files, LedgerConfig config) {
@@ -215,10 +221,31 @@ final class Database {
   static boolean isDamage(Throwable failure) {
     for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
       if (cause instanceof SQLException sql && DAMAGE.contains(sql.getErrorCode())) {
+        return !isWriteFailure(failure);
+      }
+    }
+    return false;
+  }
+
+  /**
+   * Whether its file could not be written, as on a full disk: nothing is wrong with its content.
+   */
+  static boolean isWriteFailure(Throwable failure) {
+    for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+      if (cause instanceof MVStoreException store
+          && store.getErrorCode() == DataUtils.ERROR_WRITING_FAILED) {
         return true;
       }
     }
     return false;
+  }
+
+  /**
+   * Whether what is committed waits in memory. H2 closes a database whose file cannot be written;
+   * this keeps it from trying. Not within a transaction.
+   */
+  void holdWrites(boolean hold) {
+    writer.execute("SET WRITE_DELAY " + (hold ? Integer.MAX_VALUE : WRITE_DELAY_MILLIS));
   }
 
   /** Whether the writer's connection still works. */

@@ -327,6 +327,9 @@ final class DatabaseDoor {
       good = true;
       return new Opened(opened, head, newest, factsApplied);
     } catch (SQLException | RuntimeException failure) {
+      if (Database.isWriteFailure(failure)) {
+        throw StateDirectory.notWritable(directory.path(), Storage.rootMessage(failure), failure);
+      }
       if (Database.isLocked(failure)) {
         throw StateDirectory.locked(directory.path(), "unknown (another program has the database)");
       }

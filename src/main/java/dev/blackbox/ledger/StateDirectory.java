@@ -138,7 +138,7 @@ final class StateDirectory implements Resource {
       for (Path file : files.toList()) {
         String name = file.getFileName().toString();
         if (name.endsWith(".mv.db") || SegmentHeader.isSegment(name)) {
-          bytes += Files.exists(file) ? Files.size(file) : 0;
+          bytes += file.toFile().length(); // 0 if it was deleted meanwhile
         }
       }
     }
@@ -184,7 +184,8 @@ final class StateDirectory implements Resource {
             + path
             + ": "
             + why
-            + ". Give this user a writable directory, or choose another state directory.",
+            + ". Free space on its disk, give this user a writable directory, or choose another"
+            + " state directory.",
         cause);
   }
 

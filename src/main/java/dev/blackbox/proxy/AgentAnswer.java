@@ -15,6 +15,9 @@ final class AgentAnswer {
 
   static final Map<String, String> JSON = Map.of("content-type", "application/json");
 
+  static final Map<String, String> EVENT_STREAM =
+      Map.of("content-type", "text/event-stream; charset=utf-8");
+
   private final Visit visit;
   private final ServerResponse response;
   private @Nullable OutputStream stream;
@@ -38,6 +41,10 @@ final class AgentAnswer {
   void whole(int status, Map<String, String> headers, byte[] body) throws VisitEndedException {
     head(status, headers);
     visit.tell(() -> response.send(body));
+  }
+
+  void whole(Reply reply) throws VisitEndedException {
+    whole(reply.status(), reply.headers(), reply.body());
   }
 
   void begin(int status, Map<String, String> headers) {

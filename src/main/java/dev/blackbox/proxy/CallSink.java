@@ -21,7 +21,7 @@ public interface CallSink {
    *
    * @param callId unique for ever
    * @param step from 0 within the turn
-   * @param dialect {@code chat}
+   * @param dialect {@code chat}, {@code anthropic} or {@code responses}
    */
   record CallStarted(
       String callId,
@@ -63,7 +63,8 @@ public interface CallSink {
    * A call was refused.
    *
    * @param reason {@code no_turn}, {@code bad_key}, {@code not_bound}, {@code max_steps_exceeded},
-   *     {@code unknown_route}, {@code bad_request}, {@code too_large} or {@code busy}
+   *     {@code rollout_invalidated}, {@code unknown_route}, {@code bad_request}, {@code too_large}
+   *     or {@code busy}
    * @param turn the turn that was open, if any
    */
   record CallRefused(

@@ -1,7 +1,13 @@
 package dev.blackbox.proxy;
 
 import dev.blackbox.kernel.TurnId;
+import dev.blackbox.translate.AgentFailure;
+import dev.blackbox.translate.AnthropicTokens;
 import dev.blackbox.translate.ChatDialect;
+import dev.blackbox.translate.Dialect;
+import dev.blackbox.translate.DialectErrors;
+import dev.blackbox.translate.ErrorClass;
+import dev.blackbox.translate.RequestRefusedException;
 import dev.blackbox.upstream.UpstreamCall;
 import dev.blackbox.upstream.UpstreamDeadlines;
 import dev.blackbox.upstream.UpstreamException;
@@ -9,6 +15,8 @@ import dev.blackbox.upstream.UpstreamHead;
 import dev.blackbox.upstream.UpstreamRequest;
 import dev.blackbox.wire.ChatRequest;
 import dev.blackbox.wire.InvalidChatRequestException;
+import dev.blackbox.wire.Json;
+import dev.blackbox.wire.MalformedJsonException;
 import io.helidon.http.HeaderNames;
 import io.helidon.webserver.http.ServerRequest;
 import io.helidon.webserver.http.ServerResponse;
@@ -16,8 +24,11 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
 import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
 
@@ -37,18 +48,11 @@ final class Door {
   /** What an array can hold, whatever the configuration says. */
   private static final int BODY_BYTES_LIMIT = Integer.MAX_VALUE - 64;
 
-  private enum Route {
-    CHAT,
-    MODELS,
-    HEALTH,
-    UNKNOWN
-  }
-
-  private final ChatCall.Means means;
+  private final ModelCall.Means means;
   private final AgentWatch watch;
   private final Semaphore places;
 
-  Door(ChatCall.Means means, AgentWatch watch) {
+  Door(ModelCall.Means means, AgentWatch watch) {
     this.means = means;
     this.watch = watch;
     this.places = new Semaphore(means.config().concurrentCallsMax());
@@ -71,38 +75,46 @@ final class Door {
   private void enter(ServerRequest request, Visit visit, AgentAnswer answer)
       throws VisitEndedException {
     Serving serving = means.desk().serving();
-    Route route = route(request, serving);
-    if (route == Route.HEALTH) {
+    String method = request.prologue().method().text();
+    String path = request.prologue().uriPath().rawPath();
+    if (method.equals("GET") && path.equals(HEALTH_PATH)) {
       answer.whole(200, AgentAnswer.JSON, HEALTHY);
       return;
     }
+    Route route = Route.of(method, path);
     Optional<Refusal> refusal = refusalFor(route, request, serving);
     if (refusal.isPresent() || serving == null) {
-      refuse(refusal.orElse(Refusal.NOT_BOUND), request, serving, visit, answer);
+      refuse(refusal.orElse(Refusal.NOT_BOUND), route, request, serving, visit, answer);
       return;
     }
     if (!places.tryAcquire()) {
-      refuse(Refusal.BUSY, request, serving, visit, answer);
+      refuse(Refusal.BUSY, route, request, serving, visit, answer);
       return;
     }
     try {
       if (route == Route.MODELS) {
         models(request, serving.binding(), visit, answer);
       } else {
-        chat(request, serving, visit, answer);
+        ask(route, request, serving, visit, answer);
       }
     } catch (RuntimeException bug) {
       if (answer.begun()) {
         throw bug;
       }
       LOG.log(System.Logger.Level.ERROR, "a model call failed by a bug of ours", bug);
-      answer.whole(
-          500,
-          AgentAnswer.JSON,
-          ChatDialect.error("server_error", "internal_error", "The proxy failed; see its log."));
+      answer.whole(internalError(route.dialect()));
     } finally {
       places.release();
     }
+  }
+
+  private static Reply internalError(Dialect dialect) {
+    String message = "The proxy failed; see its log.";
+    return dialect == Dialect.CHAT
+        ? new Reply(
+            500, AgentAnswer.JSON, ChatDialect.error("server_error", "internal_error", message))
+        : Reply.of(
+            DialectErrors.answer(dialect, AgentFailure.of(ErrorClass.ENGINE, message), false));
   }
 
   private static Optional<Refusal> refusalFor(
@@ -116,55 +128,116 @@ final class Door {
     if (!hasKey(request, serving.binding())) {
       return Optional.of(Refusal.BAD_KEY);
     }
-    return route == Route.CHAT && serving.turn() == null
+    return route.isModelCall() && serving.turn() == null
         ? Optional.of(Refusal.NO_TURN)
         : Optional.empty();
   }
 
-  private void chat(ServerRequest request, Serving serving, Visit visit, AgentAnswer answer)
+  /** Routes with a body. */
+  private void ask(
+      Route route, ServerRequest request, Serving serving, Visit visit, AgentAnswer answer)
       throws VisitEndedException {
     Optional<byte[]> body = visit.ask(() -> body(request, answer));
-    OpenTurn turn = serving.turn();
-    if (body.isEmpty() || turn == null) {
-      turnAway(Refusal.TOO_LARGE, request, serving, answer);
+    if (body.isEmpty()) {
+      turnAway(Refusal.TOO_LARGE, route, request, serving, answer);
       return;
     }
-    ChatRequest chat;
+    Reply reply;
     try {
-      chat = ChatRequest.read(body.get());
-    } catch (InvalidChatRequestException invalid) {
-      note("bad_request", request, Optional.of(turn.key().turnId()));
-      answer.whole(
-          400,
-          AgentAnswer.JSON,
-          ChatDialect.error("invalid_request_error", "bad_request", invalid.text()));
-      return;
-    }
-    switch (turn.admit(visit)) {
-      case OpenTurn.Admission.Closed() -> turnAway(Refusal.TURN_CLOSED, request, serving, answer);
-      case OpenTurn.Admission.OverBudget(int stepsMax) -> {
-        note("max_steps_exceeded", request, Optional.of(turn.key().turnId()));
-        answer.whole(
-            429,
-            Map.of("content-type", "application/json", "x-should-retry", "false"),
-            ChatDialect.stepsExceeded(stepsMax));
+      if (route == Route.COUNT_TOKENS) {
+        Object tree = Json.parse(body.get());
+        answer.whole(200, AgentAnswer.JSON, Json.writeBytes(AnthropicTokens.countTokens(tree)));
+        return;
       }
-      case OpenTurn.Admission.Admitted(int step) -> {
+      Speech speech = speech(route, body.get());
+      call(speech, body.get().length, request, serving, visit, answer);
+      return;
+    } catch (InvalidChatRequestException invalid) {
+      reply =
+          new Reply(
+              400,
+              AgentAnswer.JSON,
+              ChatDialect.error("invalid_request_error", "bad_request", invalid.text()));
+    } catch (MalformedJsonException malformed) {
+      AgentFailure told =
+          AgentFailure.of(ErrorClass.BAD_REQUEST, "the body is " + malformed.getMessage());
+      reply = Reply.of(DialectErrors.answer(route.dialect(), told, false));
+    } catch (RequestRefusedException refused) {
+      reply = Reply.of(DialectErrors.refusal(route.dialect(), refused));
+    }
+    note("bad_request", request, turnOf(serving));
+    answer.whole(reply);
+  }
+
+  private static Speech speech(Route route, byte[] body)
+      throws InvalidChatRequestException, MalformedJsonException, RequestRefusedException {
+    return switch (route.dialect()) {
+      case CHAT -> new ChatSpeech(ChatRequest.read(body));
+      case ANTHROPIC -> TranslatedSpeech.anthropic(Json.parse(body));
+      case RESPONSES -> TranslatedSpeech.responses(Json.parse(body));
+    };
+  }
+
+  private void call(
+      Speech speech,
+      long requestBytes,
+      ServerRequest request,
+      Serving serving,
+      Visit visit,
+      AgentAnswer answer)
+      throws VisitEndedException {
+    OpenTurn turn = serving.turn();
+    OpenTurn.Admission admission =
+        turn == null ? new OpenTurn.Admission.Closed() : turn.admit(visit);
+    switch (admission) {
+      case OpenTurn.Admission.Closed() -> {
+        note(Refusal.TURN_CLOSED.reason(), request, turnOf(serving));
+        answer.whole(Refusal.TURN_CLOSED.reply(speech.dialect()));
+      }
+      case OpenTurn.Admission.Void(var why) -> {
+        note("rollout_invalidated", request, turnOf(serving));
+        if (!ModelCall.endQuietly(speech, answer, 0)) {
+          answer.whole(speech.failure(CallFailure.ofVoidTurn(why)));
+        }
+      }
+      case OpenTurn.Admission.OverBudget(int stepsMax) -> {
+        note("max_steps_exceeded", request, turnOf(serving));
+        answer.whole(overBudget(speech.dialect(), stepsMax));
+      }
+      case OpenTurn.Admission.Admitted(var admitted, int step) -> {
         ProxyBinding binding = serving.binding();
-        long length = body.get().length;
-        new ChatCall(means, turn, step, chat, visit, answer)
+        new ModelCall(means, admitted, step, speech, visit, answer)
             .run(
                 () ->
                     new UpstreamRequest(
                         "POST",
                         engineUri(binding, "/chat/completions"),
                         EngineHeaders.ofModelCall(
-                            request.headers(), binding, turn.key(), means.desk().version()),
-                        chat.bodyFor(binding.options().defaultTemperature()),
+                            request.headers(), binding, admitted.key(), means.desk().version()),
+                        speech.question(binding.options().defaultTemperature()),
                         deadlines()),
-                length);
+                requestBytes);
       }
     }
+  }
+
+  private static Reply overBudget(Dialect dialect, int stepsMax) {
+    if (dialect == Dialect.CHAT) {
+      Map<String, String> headers = new LinkedHashMap<>(AgentAnswer.JSON);
+      headers.put("x-should-retry", "false");
+      return new Reply(429, headers, ChatDialect.stepsExceeded(stepsMax));
+    }
+    Map<String, @Nullable Object> details = new LinkedHashMap<>();
+    details.put("max_steps", stepsMax);
+    details.put("attempted_step", stepsMax);
+    AgentFailure told =
+        new AgentFailure(
+            ErrorClass.STEP_BUDGET,
+            "Turn exceeded max_steps.",
+            details,
+            OptionalInt.empty(),
+            OptionalLong.empty());
+    return Reply.of(DialectErrors.answer(dialect, told, false));
   }
 
   private void models(ServerRequest request, ProxyBinding binding, Visit visit, AgentAnswer answer)
@@ -181,8 +254,7 @@ final class Door {
       byte[] list = engine.readAll(means.config().responseBytesMax());
       answer.whole(head.status(), EngineHeaders.forAgent(head), list);
     } catch (UpstreamException failed) {
-      EngineFailure failure = EngineFailure.of(failed);
-      answer.whole(failure.agentStatus(), failure.headers(), failure.body());
+      answer.whole(CallFailure.of(failed).chatReply());
     }
   }
 
@@ -207,6 +279,7 @@ final class Door {
   /** Turns a request away whose body has not been read. */
   private void refuse(
       Refusal refusal,
+      Route route,
       ServerRequest request,
       @Nullable Serving serving,
       Visit visit,
@@ -218,16 +291,22 @@ final class Door {
     if (!readToItsEnd) {
       answer.closeAfterwards();
     }
-    turnAway(refusal, request, serving, answer);
+    turnAway(refusal, route, request, serving, answer);
   }
 
   private void turnAway(
-      Refusal refusal, ServerRequest request, @Nullable Serving serving, AgentAnswer answer)
+      Refusal refusal,
+      Route route,
+      ServerRequest request,
+      @Nullable Serving serving,
+      AgentAnswer answer)
       throws VisitEndedException {
-    Optional<TurnId> turn =
-        Optional.ofNullable(serving).map(Serving::turn).map(open -> open.key().turnId());
-    note(refusal.reason(), request, turn);
-    answer.whole(refusal.status(), refusal.headers(), refusal.body());
+    note(refusal.reason(), request, turnOf(serving));
+    answer.whole(refusal.reply(route.dialect()));
+  }
+
+  private static Optional<TurnId> turnOf(@Nullable Serving serving) {
+    return Optional.ofNullable(serving).map(Serving::turn).map(open -> open.key().turnId());
   }
 
   private void note(String reason, ServerRequest request, Optional<TurnId> turn) {
@@ -247,29 +326,6 @@ final class Door {
     } catch (RuntimeException notRecorded) {
       LOG.log(System.Logger.Level.ERROR, "a refused call cannot be recorded", notRecorded);
     }
-  }
-
-  /** Compares the path as it came, without decoding it. */
-  private static Route route(ServerRequest request, @Nullable Serving serving) {
-    String method = request.prologue().method().text();
-    String path = request.prologue().uriPath().rawPath();
-    if (method.equals("GET") && path.equals(HEALTH_PATH)) {
-      return Route.HEALTH;
-    }
-    String bound = serving == null ? "/v1" : apiPath(serving.binding());
-    for (String prefix : new String[] {bound, "/v1"}) {
-      if (method.equals("POST") && isAt(path, prefix + "/chat/completions")) {
-        return Route.CHAT;
-      }
-      if (method.equals("GET") && isAt(path, prefix + "/models")) {
-        return Route.MODELS;
-      }
-    }
-    return Route.UNKNOWN;
-  }
-
-  private static boolean isAt(String path, String wanted) {
-    return path.equals(wanted) || path.equals(wanted + "/");
   }
 
   private static boolean hasKey(ServerRequest request, ProxyBinding binding) {

@@ -65,7 +65,7 @@ final class HelidonModelProxy implements ModelProxy {
       }
       AgentWatch agents = closer.own(new AgentWatch(server.port(), config.idleTimeout()));
       watch = agents;
-      door = new Door(new ChatCall.Means(desk, upstream, config, sink, clock), agents);
+      door = new Door(new ModelCall.Means(desk, upstream, config, sink, clock), agents);
     } catch (RuntimeException failed) {
       closer.close();
       throw failed;

@@ -20,10 +20,15 @@ final class OpenTurn implements TurnScope {
   sealed interface Admission {
 
     /** It counts as this step, from 0. */
-    record Admitted(int step) implements Admission {}
+    record Admitted(OpenTurn turn, int step) implements Admission {}
 
     /** The budget is used up. */
     record OverBudget(int stepsMax) implements Admission {}
+
+    /**
+     * An engine said that the rollout is void, so that nobody wants what would come of the call.
+     */
+    record Void(Verdict.RolloutInvalidated why) implements Admission {}
 
     /** The turn is over. */
     record Closed() implements Admission {}
@@ -142,6 +147,9 @@ final class OpenTurn implements TurnScope {
       if (closed) {
         return new Admission.Closed();
       }
+      if (gravest instanceof Verdict.RolloutInvalidated invalidated) {
+        return new Admission.Void(invalidated);
+      }
       int step = Math.toIntExact(totals.steps());
       if (stepsMax.isEmpty() || step < stepsMax.getAsInt()) {
         totals =
@@ -152,7 +160,7 @@ final class OpenTurn implements TurnScope {
                 totals.reasoningTokens(),
                 totals.toolCalls());
         admitted.add(visit);
-        return new Admission.Admitted(step);
+        return new Admission.Admitted(this, step);
       }
       exceeded = new Verdict.StepsExceeded(stepsMax.getAsInt(), step);
       metLocked(exceeded);

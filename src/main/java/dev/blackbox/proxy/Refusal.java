@@ -1,6 +1,10 @@
 package dev.blackbox.proxy;
 
+import dev.blackbox.translate.AgentFailure;
 import dev.blackbox.translate.ChatDialect;
+import dev.blackbox.translate.Dialect;
+import dev.blackbox.translate.DialectErrors;
+import dev.blackbox.translate.ErrorClass;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -15,7 +19,8 @@ enum Refusal {
       404,
       "invalid_request_error",
       "unknown_route",
-      "This proxy serves POST <api path>/chat/completions and GET <api path>/models only."),
+      "This proxy serves POST to paths that end with /chat/completions, /messages,"
+          + " /messages/count_tokens or /responses, and GET to those that end with /models."),
   NOT_BOUND(
       "not_bound",
       503,
@@ -78,23 +83,37 @@ enum Refusal {
     return reason;
   }
 
-  int status() {
-    return status;
+  String message() {
+    return message;
   }
 
-  Map<String, String> headers() {
+  /** What an agent of this dialect is told. */
+  Reply reply(Dialect dialect) {
+    if (dialect == Dialect.CHAT) {
+      return chatReply();
+    }
+    return Reply.of(
+        DialectErrors.answer(dialect, AgentFailure.of(errorClass(), message), status == 503));
+  }
+
+  Reply chatReply() {
     Map<String, String> headers = new LinkedHashMap<>(AgentAnswer.JSON);
     if (status == 503) {
       headers.put("retry-after", "1");
     }
-    return headers;
+    return new Reply(status, headers, ChatDialect.error(type, code, message));
   }
 
-  byte[] body() {
-    return ChatDialect.error(type, code, message);
-  }
-
-  byte[] event() {
+  byte[] chatEvent() {
     return ChatDialect.errorEvent(type, code, message);
+  }
+
+  private ErrorClass errorClass() {
+    return switch (this) {
+      case BAD_KEY -> ErrorClass.AUTHENTICATION;
+      case NO_TURN, TURN_CLOSED -> ErrorClass.NO_OPEN_TURN;
+      case UNKNOWN_ROUTE, TOO_LARGE -> ErrorClass.BAD_REQUEST;
+      case NOT_BOUND, BUSY, NOT_RECORDED -> ErrorClass.OVERLOAD;
+    };
   }
 }

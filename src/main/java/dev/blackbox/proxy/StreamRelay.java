@@ -1,6 +1,5 @@
 package dev.blackbox.proxy;
 
-import dev.blackbox.translate.ChatDialect;
 import dev.blackbox.upstream.UpstreamCall;
 import dev.blackbox.upstream.UpstreamException;
 import dev.blackbox.upstream.UpstreamHead;
@@ -11,12 +10,12 @@ import dev.blackbox.wire.SseDecoder;
 import dev.blackbox.wire.SseTooLongException;
 import java.time.Duration;
 import java.util.Arrays;
-import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Passes a stream of events on as it comes, byte for byte, and reads along.
+ * Passes a stream of events on as it comes, in the agent's words, and reads along.
  *
  * <ul>
  *   <li>Only whole events go out, so that an error can follow at any time and is not glued to half
@@ -28,34 +27,33 @@ import org.jspecify.annotations.Nullable;
  */
 final class StreamRelay {
 
-  static final Map<String, String> EVENT_STREAM =
-      Map.of("content-type", "text/event-stream; charset=utf-8");
-
   private static final int READ_BYTES_MAX = 16 << 10;
 
   /** How long an engine may take to close a stream whose last event it has sent. */
   private static final Duration CLOSING_MAX = Duration.ofSeconds(1);
 
-  private final ChatCall call;
+  private final ModelCall call;
   private final UpstreamCall engine;
   private final UpstreamHead head;
   private final SseDecoder decoder;
   private final ChatProgress progress;
   private final AgentAnswer answer;
+  private final StreamSpeech speech;
 
-  /** What is to go out next; all within one array. */
-  private @Nullable ByteSlice pending;
+  /** Whether an event with content has come. */
+  private boolean begun;
 
-  StreamRelay(ChatCall call, UpstreamCall engine, UpstreamHead head, long eventBytesMax) {
+  StreamRelay(ModelCall call, UpstreamCall engine, UpstreamHead head, long eventBytesMax) {
     this.call = call;
     this.engine = engine;
     this.head = head;
     this.decoder = new SseDecoder((int) Math.min(eventBytesMax, Integer.MAX_VALUE / 4));
     this.progress = call.progress();
     this.answer = call.answer();
+    this.speech = call.speech().events();
   }
 
-  void run() throws EngineFailure, VisitEndedException, UpstreamException {
+  void run() throws CallFailure, VisitEndedException, UpstreamException {
     byte[] buffer = new byte[READ_BYTES_MAX];
     try {
       int length = engine.read(buffer);
@@ -64,7 +62,7 @@ final class StreamRelay {
         decoder.append(buffer, 0, length);
         takeEvents();
         if (progress.done()) {
-          answer.end();
+          end();
           awaitClosing(buffer);
           return;
         }
@@ -76,19 +74,18 @@ final class StreamRelay {
         throw broken;
       }
     }
-    if (progress.done()) {
-      answer.end();
-      return;
-    }
     if (!isWhole()) {
-      throw EngineFailure.truncated("the engine's stream ended without a finish reason");
+      throw CallFailure.truncated("the engine's stream ended without a finish reason");
     }
-    // Some engines leave the last event out; the answer is whole nevertheless.
-    send(ByteSlice.of(ChatDialect.DONE_EVENT));
+    end();
+  }
+
+  private void end() throws VisitEndedException {
+    send(ByteSlice.of(speech.end(progress.done())));
     answer.end();
   }
 
-  private void takeEvents() throws EngineFailure, VisitEndedException {
+  private void takeEvents() throws CallFailure, VisitEndedException {
     try {
       SseDecoder.Event event = decoder.next();
       while (event != null && !progress.done()) {
@@ -97,83 +94,80 @@ final class StreamRelay {
       }
     } catch (SseTooLongException tooLong) {
       sendPending();
-      throw EngineFailure.malformed("the engine's stream is refused: " + tooLong.getMessage());
+      throw CallFailure.malformed("the engine's stream is refused: " + tooLong.getMessage());
+    } catch (CallFailure failure) {
+      sendPending();
+      throw failure;
     }
     sendPending();
   }
 
   /** An engine may forget the empty line after its last event. */
-  private void takeRest() throws EngineFailure, VisitEndedException {
+  private void takeRest() throws CallFailure, VisitEndedException {
     SseDecoder.Event rest = decoder.rest();
     if (rest == null || !rest.hasContent()) {
       return;
     }
     try {
-      take(rest);
-    } catch (EngineFailure failure) {
+      follow(rest);
+    } catch (CallFailure failure) {
       if (progress.error() != null) {
         throw failure;
       }
       if (isWhole()) {
         return;
       }
-      throw EngineFailure.truncated("the engine's stream ended within an event");
+      throw CallFailure.truncated("the engine's stream ended within an event");
     }
+    speech.takeUnterminated(rest);
     sendPending();
-    byte last = rest.raw().array()[rest.raw().end() - 1];
-    boolean lineEnded = last == '\n' || last == '\r';
-    send(new ByteSlice(new byte[] {'\n', '\n'}, lineEnded ? 1 : 0, 2));
   }
 
-  private void take(SseDecoder.Event event) throws EngineFailure, VisitEndedException {
-    ByteSlice data = event.data();
-    if (data == null || data.isBlank()) {
-      if (answer.begun() || pending != null) {
-        addToPending(event.raw());
-      }
-      return;
+  private void take(SseDecoder.Event event) throws CallFailure {
+    if (event.hasContent()) {
+      follow(event);
+      speech.take(event);
+      begun = true;
+    } else if (begun) {
+      speech.takeAside(event);
     }
+  }
+
+  /** Reads along. */
+  private void follow(SseDecoder.Event event) throws CallFailure {
+    ByteSlice data = Objects.requireNonNull(event.data());
     try {
       progress.chunk(data);
     } catch (MalformedJsonException malformed) {
-      sendPending();
-      throw EngineFailure.malformed("an event of the engine's stream is " + malformed.getMessage());
+      throw CallFailure.malformed("an event of the engine's stream is " + malformed.getMessage());
     }
     Map<String, @Nullable Object> error = progress.error();
     if (error != null) {
-      sendPending();
       ByteSlice raw = event.raw();
-      throw call.failureOf(error, Arrays.copyOfRange(raw.array(), raw.start(), raw.end()));
+      throw CallFailure.ofFrame(error, Arrays.copyOfRange(raw.array(), raw.start(), raw.end()));
     }
     if (progress.done() && !isWhole()) {
-      sendPending();
-      throw EngineFailure.truncated("the engine's stream was ended without a finish reason");
+      throw CallFailure.truncated("the engine's stream was ended without a finish reason");
     }
-    addToPending(event.raw());
   }
 
   private boolean isWhole() {
-    return progress.finished(call.choices());
-  }
-
-  private void addToPending(ByteSlice raw) {
-    ByteSlice before = pending;
-    pending = before == null ? raw : new ByteSlice(before.array(), before.start(), raw.end());
+    return progress.finished(call.speech().choices());
   }
 
   private void sendPending() throws VisitEndedException {
-    ByteSlice out = pending;
+    ByteSlice out = speech.pending();
     if (out != null) {
-      pending = null;
       send(out);
     }
   }
 
   private void send(ByteSlice bytes) throws VisitEndedException {
+    if (bytes.length() == 0) {
+      return;
+    }
     if (!answer.begun()) {
-      Map<String, String> headers = new LinkedHashMap<>(EVENT_STREAM);
-      headers.putAll(EngineHeaders.forAgent(head));
-      answer.begin(200, headers);
+      answer.begin(200, call.speech().streamHeaders(head));
     }
     answer.write(bytes.array(), bytes.start(), bytes.length());
   }

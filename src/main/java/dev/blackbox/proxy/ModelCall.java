@@ -1,16 +1,12 @@
 package dev.blackbox.proxy;
 
-import dev.blackbox.translate.ChatDialect;
 import dev.blackbox.translate.EngineError;
-import dev.blackbox.translate.EngineErrors;
 import dev.blackbox.upstream.Upstream;
 import dev.blackbox.upstream.UpstreamCall;
 import dev.blackbox.upstream.UpstreamException;
 import dev.blackbox.upstream.UpstreamHead;
 import dev.blackbox.upstream.UpstreamRequest;
 import dev.blackbox.wire.ChatProgress;
-import dev.blackbox.wire.ChatRequest;
-import dev.blackbox.wire.Json;
 import dev.blackbox.wire.MalformedJsonException;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -25,9 +21,9 @@ import org.jspecify.annotations.Nullable;
  * One model call that was let in, from there to its record. Whatever happens, {@link #run} tells
  * the sink of its end exactly once.
  */
-final class ChatCall {
+final class ModelCall {
 
-  private static final System.Logger LOG = System.getLogger(ChatCall.class.getName());
+  private static final System.Logger LOG = System.getLogger(ModelCall.class.getName());
 
   /** What a call needs of the proxy. */
   record Means(
@@ -36,7 +32,7 @@ final class ChatCall {
   private final Means means;
   private final OpenTurn turn;
   private final int step;
-  private final ChatRequest request;
+  private final Speech speech;
   private final Visit visit;
   private final AgentAnswer answer;
   private final String callId = UUID.randomUUID().toString();
@@ -48,12 +44,11 @@ final class ChatCall {
   private long responseBytes;
   private @Nullable String error;
 
-  ChatCall(
-      Means means, OpenTurn turn, int step, ChatRequest request, Visit visit, AgentAnswer answer) {
+  ModelCall(Means means, OpenTurn turn, int step, Speech speech, Visit visit, AgentAnswer answer) {
     this.means = means;
     this.turn = turn;
     this.step = step;
-    this.request = request;
+    this.speech = speech;
     this.visit = visit;
     this.answer = answer;
   }
@@ -70,10 +65,9 @@ final class ChatCall {
       if (started) {
         converse(outgoing);
       } else {
-        Refusal refusal = Refusal.NOT_RECORDED;
-        answer.whole(refusal.status(), refusal.headers(), refusal.body());
+        answer.whole(Refusal.NOT_RECORDED.reply(speech.dialect()));
       }
-    } catch (EngineFailure failure) {
+    } catch (CallFailure failure) {
       tellOf(failure);
     } catch (VisitEndedException ended) {
       breakOff(ended.ending());
@@ -89,9 +83,9 @@ final class ChatCall {
             callId,
             turn.key(),
             step,
-            "chat",
-            request.stream(),
-            request.model(),
+            Route.nameOf(speech.dialect()),
+            speech.stream(),
+            speech.model(),
             requestBytes,
             means.clock().instant());
     try {
@@ -107,12 +101,8 @@ final class ChatCall {
     return progress;
   }
 
-  boolean stream() {
-    return request.stream();
-  }
-
-  int choices() {
-    return request.choices();
+  Speech speech() {
+    return speech;
   }
 
   AgentAnswer answer() {
@@ -125,13 +115,13 @@ final class ChatCall {
   }
 
   private void converse(Supplier<UpstreamRequest> outgoing)
-      throws EngineFailure, VisitEndedException {
+      throws CallFailure, VisitEndedException {
     means.desk().pass(visit, turn);
     try (UpstreamCall engine = visit.engage(means.upstream().begin(outgoing.get()))) {
       UpstreamHead head = engine.head();
       engineStatus = head.status();
       firstByteAt = Optional.of(means.clock().instant());
-      if (request.stream() && head.isSuccess() && isEventStream(head)) {
+      if (speech.stream() && head.isSuccess() && isEventStream(head)) {
         new StreamRelay(this, engine, head, means.config().responseBytesMax()).run();
       } else {
         relayWhole(engine, head);
@@ -140,7 +130,7 @@ final class ChatCall {
       turn.succeeded();
     } catch (UpstreamException failure) {
       throwIfEnded();
-      throw EngineFailure.of(failure);
+      throw CallFailure.of(failure);
     }
   }
 
@@ -160,103 +150,95 @@ final class ChatCall {
   }
 
   private void relayWhole(UpstreamCall engine, UpstreamHead head)
-      throws UpstreamException, EngineFailure, VisitEndedException {
+      throws UpstreamException, CallFailure, VisitEndedException {
     byte[] body = engine.readAll(means.config().responseBytesMax());
     received(body.length);
     if (head.status() >= 400) {
-      throw new EngineFailure(
-          "upstream_error",
-          EngineErrors.ofAnswer(head.status(), body),
-          head.status(),
-          EngineHeaders.forAgent(head),
-          body,
-          new byte[0]);
+      throw CallFailure.ofAnswer(head, body);
     }
     if (!head.isSuccess()) {
-      throw EngineFailure.malformed(
+      throw CallFailure.malformed(
           "the engine answered with HTTP "
               + head.status()
               + ", which is no answer to a model call");
     }
     understand(body);
-    answer.whole(head.status(), EngineHeaders.forAgent(head), body);
+    answer.whole(speech.whole(head, body));
   }
 
-  private void understand(byte[] body) throws EngineFailure {
+  private void understand(byte[] body) throws CallFailure {
     try {
       progress.answer(body);
     } catch (MalformedJsonException malformed) {
-      throw EngineFailure.malformed(
+      throw CallFailure.malformed(
           "the engine's answer is no chat completion: " + malformed.getMessage());
     }
     Map<String, @Nullable Object> frame = progress.error();
     if (frame != null) {
-      throw failureOf(frame, body);
+      throw CallFailure.ofFrame(frame, body);
     }
-    if (request.stream()) {
-      throw EngineFailure.malformed("the engine answered a streaming call with a plain answer");
+    if (speech.stream()) {
+      throw CallFailure.malformed("the engine answered a streaming call with a plain answer");
     }
   }
 
-  /** The failure that an error object in a successful answer stands for. */
-  EngineFailure failureOf(Map<String, @Nullable Object> frame, byte[] event) {
-    int status = EngineErrors.statusOf(frame).orElse(502);
-    // The recording proxy's late errors name their status; then the inner object is what it would
-    // have sent early. Others keep their OpenAI shape.
-    Object told =
-        EngineErrors.statusOf(frame).isPresent() && frame.get("error") instanceof Map<?, ?> inner
-            ? inner
-            : frame;
-    return new EngineFailure(
-        "upstream_error",
-        EngineErrors.ofFrame(frame),
-        status,
-        AgentAnswer.JSON,
-        Json.writeBytes(told),
-        event);
-  }
-
-  private void tellOf(EngineFailure failure) {
+  private void tellOf(CallFailure failure) {
     verdict = failure.callVerdict();
     error = failure.meaning().message();
     // Before the agent hears of it: it may end its turn on it.
     turn.met(failure.turnVerdict(engineStatus));
     try {
-      if (failure.meaning() instanceof EngineError.Invalidated) {
-        endQuietly(failure);
-      } else if (answer.begun()) {
-        answer.write(failure.event());
-        throw AgentAnswer.cut();
-      } else {
-        answer.whole(failure.agentStatus(), failure.headers(), failure.body());
+      if (!(failure.meaning() instanceof EngineError.Invalidated
+          && endQuietly(speech, answer, progress.toolCalls()))) {
+        tell(failure);
       }
     } catch (VisitEndedException _) {
       throw AgentAnswer.cut();
     }
   }
 
-  /** The agent is to stop without a fuss: nobody wants what it would do next. */
-  private void endQuietly(EngineFailure failure) throws VisitEndedException {
-    if (!answer.begun() && !request.stream()) {
-      answer.whole(200, AgentAnswer.JSON, ChatDialect.emptyAnswer());
+  private void tell(CallFailure failure) throws VisitEndedException {
+    if (!answer.begun()) {
+      answer.whole(speech.failure(failure));
       return;
     }
-    if (!answer.begun()) {
-      answer.begin(200, StreamRelay.EVENT_STREAM);
-    } else if (progress.toolCalls() > 0) {
-      // A good end would make the agent run half a tool call.
-      answer.write(failure.event());
+    answer.write(speech.events().failure(failure));
+    if (!speech.events().failureEndsTheAnswer()) {
       throw AgentAnswer.cut();
     }
-    answer.write(ChatDialect.emptyStream());
     answer.end();
+  }
+
+  /**
+   * The agent of a void rollout is to stop without a fuss: nobody wants what it would do next.
+   *
+   * @return false if it stops only when it is told of a failure; nothing was sent then
+   */
+  static boolean endQuietly(Speech speech, AgentAnswer answer, int toolCalls)
+      throws VisitEndedException {
+    if (!speech.stream()) {
+      Optional<Reply> empty = speech.quietEnd();
+      if (empty.isPresent()) {
+        answer.whole(empty.get());
+      }
+      return empty.isPresent();
+    }
+    Optional<byte[]> last = speech.events().quietEnd(answer.begun(), toolCalls);
+    if (last.isPresent()) {
+      if (!answer.begun()) {
+        answer.begin(200, AgentAnswer.EVENT_STREAM);
+      }
+      answer.write(last.get());
+      answer.end();
+    }
+    return last.isPresent();
   }
 
   private void breakOff(Visit.Ending ending) {
     switch (ending) {
       case AGENT_GONE -> {
         // An agent that leaves after the end of the answer has all of it.
-        verdict = progress.finished(request.choices()) ? "ok" : "agent_gone";
+        verdict = progress.finished(speech.choices()) ? "ok" : "agent_gone";
         if (verdict.equals("ok")) {
           turn.succeeded();
         }
@@ -264,13 +246,8 @@ final class ChatCall {
       }
       case TURN_CLOSED -> {
         verdict = "turn_closed";
-        Refusal refusal = Refusal.TURN_CLOSED;
         try {
-          if (answer.begun()) {
-            answer.write(refusal.event());
-            throw AgentAnswer.cut();
-          }
-          answer.whole(refusal.status(), refusal.headers(), refusal.body());
+          tell(CallFailure.turnClosed());
         } catch (VisitEndedException _) {
           throw AgentAnswer.cut();
         }

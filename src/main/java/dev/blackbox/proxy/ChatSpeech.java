@@ -1,0 +1,73 @@
+package dev.blackbox.proxy;
+
+import dev.blackbox.translate.ChatDialect;
+import dev.blackbox.translate.Dialect;
+import dev.blackbox.upstream.UpstreamHead;
+import dev.blackbox.wire.ChatRequest;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalDouble;
+
+/** Chat completions, which the engine speaks too: bytes pass as they are, errors included. */
+final class ChatSpeech implements Speech {
+
+  private final ChatRequest request;
+  private final ChatStreamSpeech events = new ChatStreamSpeech();
+
+  ChatSpeech(ChatRequest request) {
+    this.request = request;
+  }
+
+  @Override
+  public Dialect dialect() {
+    return Dialect.CHAT;
+  }
+
+  @Override
+  public String model() {
+    return request.model();
+  }
+
+  @Override
+  public boolean stream() {
+    return request.stream();
+  }
+
+  @Override
+  public int choices() {
+    return request.choices();
+  }
+
+  @Override
+  public byte[] question(OptionalDouble defaultTemperature) {
+    return request.bodyFor(defaultTemperature);
+  }
+
+  @Override
+  public Reply whole(UpstreamHead head, byte[] body) {
+    return new Reply(head.status(), EngineHeaders.forAgent(head), body);
+  }
+
+  @Override
+  public Reply failure(CallFailure failure) {
+    return failure.chatReply();
+  }
+
+  @Override
+  public Optional<Reply> quietEnd() {
+    return Optional.of(new Reply(200, AgentAnswer.JSON, ChatDialect.emptyAnswer()));
+  }
+
+  @Override
+  public Map<String, String> streamHeaders(UpstreamHead head) {
+    Map<String, String> headers = new LinkedHashMap<>(AgentAnswer.EVENT_STREAM);
+    headers.putAll(EngineHeaders.forAgent(head));
+    return headers;
+  }
+
+  @Override
+  public ChatStreamSpeech events() {
+    return events;
+  }
+}

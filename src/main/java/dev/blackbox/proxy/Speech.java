@@ -1,0 +1,47 @@
+package dev.blackbox.proxy;
+
+import dev.blackbox.translate.Dialect;
+import dev.blackbox.upstream.UpstreamHead;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalDouble;
+
+/**
+ * One call as its agent speaks it: the question in the engine's words, and what the engine says, or
+ * fails to say, in the agent's. Knows nothing of connections and turns. For one call only.
+ */
+sealed interface Speech permits ChatSpeech, TranslatedSpeech {
+
+  Dialect dialect();
+
+  /** The model asked for; empty if none was named. */
+  String model();
+
+  /** Whether the agent wants events. */
+  boolean stream();
+
+  /** Number of answers asked for at once. */
+  int choices();
+
+  /** The body for the engine. */
+  byte[] question(OptionalDouble defaultTemperature);
+
+  /**
+   * A whole answer of the engine that is known to be a chat completion.
+   *
+   * @throws CallFailure if it cannot be told to this agent
+   */
+  Reply whole(UpstreamHead head, byte[] body) throws CallFailure;
+
+  /** A failure, for an agent whose answer was not begun. */
+  Reply failure(CallFailure failure);
+
+  /** What ends an agent without a fuss whose rollout is void; empty if a failure does it better. */
+  Optional<Reply> quietEnd();
+
+  /** The headers of an answer of events. */
+  Map<String, String> streamHeaders(UpstreamHead head);
+
+  /** The events of an answer. */
+  StreamSpeech events();
+}

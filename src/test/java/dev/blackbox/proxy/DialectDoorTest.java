@@ -1,0 +1,420 @@
+package dev.blackbox.proxy;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.blackbox.app.engine.EngineScript;
+import dev.blackbox.app.engine.Fault;
+import dev.blackbox.app.engine.Part;
+import dev.blackbox.app.engine.Step;
+import dev.blackbox.wire.Json;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.OptionalInt;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Agents that speak what the engine does not speak: whole calls, from the socket to the record. */
+class DialectDoorTest {
+
+  private static final Step ANSWER =
+      Step.of(
+          new Part.Reasoning("Let me see."),
+          new Part.Text("A longer answer in several events."),
+          new Part.ToolCall("bash", "{\"command\": \"ls\"}"));
+
+  /** A dialect with its path and the smallest body. */
+  enum Tongue {
+    ANTHROPIC(
+        "/v1/messages", "\"max_tokens\":99,\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]"),
+    RESPONSES("/v1/responses", "\"input\":\"hi\"");
+
+    private final String path;
+    private final String fields;
+
+    Tongue(String path, String fields) {
+      this.path = path;
+      this.fields = fields;
+    }
+
+    String body(boolean stream) {
+      return "{\"model\":\"m-1\",\"stream\":" + stream + "," + fields + "}";
+    }
+
+    /** As the records have it. */
+    String recorded() {
+      return this == ANTHROPIC ? "anthropic" : "responses";
+    }
+
+    String lastEvent() {
+      return this == ANTHROPIC ? "message_stop" : "response.completed";
+    }
+
+    String errorEvent() {
+      return this == ANTHROPIC ? "error" : "response.failed";
+    }
+  }
+
+  private ProxyRig rig;
+
+  @BeforeEach
+  void start() {
+    rig = new ProxyRig(EngineScript.always(ANSWER));
+  }
+
+  @AfterEach
+  void stop() {
+    rig.close();
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aWholeAnswerIsTranslatedAndRecorded(Tongue tongue) throws Exception {
+    try (TurnScope turn = rig.openTurn("t1")) {
+      TestAgent.Answer answer = ask(tongue, tongue.body(false));
+
+      assertThat(answer.status()).as(answer.body()).isEqualTo(200);
+      assertThat(answer.headers()).containsEntry("content-type", "application/json");
+      assertThat(answer.body())
+          .contains("Let me see.", "A longer answer in several events.", "\"bash\"")
+          .contains(tongue == Tongue.ANTHROPIC ? "\"stop_reason\":\"tool_use\"" : "\"completed\"");
+      assertThat(turn.drain(Duration.ofSeconds(5))).isTrue();
+      assertRecorded(tongue, turn, false);
+    }
+    assertThat(rig.engine.chatRequests())
+        .singleElement()
+        .satisfies(
+            asked -> {
+              assertThat(asked.path()).isEqualTo("/v1/chat/completions");
+              assertThat(asked.header("x-turn-id")).contains("t1");
+              assertThat(asked.headers()).doesNotContainKeys("authorization", "x-api-key");
+              assertThat(asked.bodyText()).contains("\"content\":\"hi\"");
+            });
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aStreamIsTranslatedEventByEventAndRecorded(Tongue tongue) throws Exception {
+    try (TurnScope turn = rig.openTurn("t1")) {
+      TestAgent.Answer answer = ask(tongue, tongue.body(true));
+
+      assertThat(answer.status()).as(answer.body()).isEqualTo(200);
+      assertThat(answer.headers().get("content-type")).startsWith("text/event-stream");
+      assertThat(answer.ended()).isTrue();
+      List<Map<String, Object>> events = events(answer);
+      assertThat(events.getLast()).containsEntry("type", tongue.lastEvent());
+      assertThat(events)
+          .filteredOn(event -> text(event, "type").endsWith("delta"))
+          .hasSizeGreaterThan(5);
+      assertThat(turn.drain(Duration.ofSeconds(5))).isTrue();
+      assertRecorded(tongue, turn, true);
+    }
+    assertThat(rig.engine.chatRequests().getFirst().bodyText())
+        .contains("\"stream_options\":{\"include_usage\":true}");
+  }
+
+  private void assertRecorded(Tongue tongue, TurnScope turn, boolean stream) {
+    CallSink.CallStarted started = rig.sink.started().getFirst();
+    assertThat(started.dialect()).isEqualTo(tongue.recorded());
+    assertThat(started.stream()).isEqualTo(stream);
+    assertThat(started.model()).isEqualTo("m-1");
+    CallSink.CallEnded end = rig.sink.onlyEnd();
+    assertThat(end.verdict()).isEqualTo("ok");
+    assertThat(end.toolCalls()).isEqualTo(1);
+    assertThat(end.finishReason()).hasValue("tool_calls");
+    assertThat(turn.totals().steps()).isEqualTo(1);
+    assertThat(turn.totals().promptTokens()).isEqualTo(rig.engine.usageReported().promptTokens());
+    assertThat(turn.totals().completionTokens())
+        .isEqualTo(rig.engine.usageReported().completionTokens());
+  }
+
+  /** A delta is at the agent before the engine has the next one. */
+  @ParameterizedTest
+  @EnumSource
+  void whatComesGoesOutAtOnce(Tongue tongue) throws Exception {
+    Duration pause = Duration.ofMillis(400);
+    rig.engine.script(
+        EngineScript.always(
+            Step.text("one two").withChunkCharacters(4).withDelayBetweenEvents(pause)));
+    try (TurnScope _ = rig.openTurn("t1");
+        TestAgent agent = rig.agent()) {
+      send(agent, tongue, tongue.body(true));
+      agent.head();
+      StringBuilder got = new StringBuilder();
+      while (got.indexOf("one ") < 0) {
+        got.append(agent.chunk());
+      }
+      assertThat(got.toString()).doesNotContain("two");
+      assertThat(rig.sink.ended()).isEmpty();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void p9AFaultBeforeTheFirstEventIsAnErrorThatIsNotRetried(Tongue tongue) throws Exception {
+    for (Fault fault :
+        List.of(
+            new Fault.CutAfterEvents(0, false),
+            new Fault.InsertAfterEvents(0, "data: nonsense\n\n"),
+            new Fault.Instead(200, "text/html", "<html>", Optional.empty()),
+            Fault.Instead.error(500, "{\"detail\":\"boom\"}"),
+            Fault.InsertAfterEvents.errorFrame(0, "{\"message\":\"boom\"}"))) {
+      rig.engine.script(EngineScript.always(ANSWER.with(fault)));
+      try (TurnScope turn = rig.openTurn("t1")) {
+        TestAgent.Answer answer = ask(tongue, tongue.body(true));
+        assertError(answer, tongue, 400, "upstream_error");
+        assertThat(answer.headers()).containsEntry("x-should-retry", "false");
+        assertThat(turn.drain(Duration.ofSeconds(5))).isTrue();
+        assertThat(turn.verdict())
+            .hasValueSatisfying(v -> assertThat(v).isInstanceOf(Verdict.UpstreamFailed.class));
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void p9AFaultWithinTheStreamIsTheDialectsErrorEvent(Tongue tongue) throws Exception {
+    for (Fault fault :
+        List.of(
+            new Fault.CutAfterEvents(3, false),
+            new Fault.EndAfterEvents(3),
+            new Fault.NoFinishReason(),
+            Fault.InsertAfterEvents.errorFrame(3, "{\"message\":\"boom\"}"))) {
+      rig.engine.script(EngineScript.always(ANSWER.with(fault)));
+      try (TurnScope turn = rig.openTurn("t1")) {
+        TestAgent.Answer answer = ask(tongue, tongue.body(true));
+        assertThat(answer.status()).isEqualTo(200);
+        assertThat(events(answer).getLast()).containsEntry("type", tongue.errorEvent());
+        assertThat(answer.body())
+            .doesNotContain(tongue.lastEvent() + "\"")
+            .doesNotContain("\"bash\"");
+        assertThat(turn.drain(Duration.ofSeconds(5))).isTrue();
+        assertThat(rig.sink.ended().getLast().verdict()).isIn("truncated", "upstream_error");
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"ANTHROPIC,true", "ANTHROPIC,false", "RESPONSES,true", "RESPONSES,false"})
+  void p9BrokenToolArgumentsAreNeverLetOut(Tongue tongue, boolean stream) throws Exception {
+    rig.engine.script(
+        EngineScript.always(
+            Step.of(new Part.Text("so"), new Part.ToolCall("bash", "{\"command\": \"rm"))));
+    try (TurnScope turn = rig.openTurn("t1")) {
+      TestAgent.Answer answer = ask(tongue, tongue.body(stream));
+      assertThat(answer.body()).doesNotContain("rm");
+      if (stream) {
+        assertThat(events(answer).getLast()).containsEntry("type", tongue.errorEvent());
+      } else {
+        assertError(answer, tongue, 400, "upstream_error");
+      }
+      assertThat(turn.drain(Duration.ofSeconds(5))).isTrue();
+      assertThat(rig.sink.onlyEnd().verdict()).isEqualTo("upstream_error");
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void overflowIsSaidSoThatTheAgentCompacts(Tongue tongue) throws Exception {
+    rig.engine.script(
+        EngineScript.always(
+            ANSWER.with(
+                Fault.Instead.error(
+                    413,
+                    "{\"error\":\"context_overflow\",\"message\":\"too much\",\"details\":"
+                        + "{\"context_window\":4096,\"input_tokens\":5000}}"))));
+    try (TurnScope turn = rig.openTurn("t1")) {
+      TestAgent.Answer answer = ask(tongue, tongue.body(true));
+      assertError(answer, tongue, 400, "invalid_request_error");
+      assertThat(answer.body())
+          .contains(
+              tongue == Tongue.ANTHROPIC
+                  ? "prompt is too long: 5000 tokens > 4096 maximum"
+                  : "\"code\":\"context_length_exceeded\"");
+      assertThat(turn.verdict())
+          .hasValueSatisfying(v -> assertThat(v).isInstanceOf(Verdict.ContextOverflow.class));
+      assertThat(rig.sink.onlyEnd().verdict()).isEqualTo("context_overflow");
+    }
+  }
+
+  /** Claude Code would call again after an empty answer; Codex ends its turn at one. */
+  @ParameterizedTest
+  @CsvSource({"ANTHROPIC,true", "ANTHROPIC,false", "RESPONSES,true", "RESPONSES,false"})
+  void aVoidRolloutEndsTheAgent(Tongue tongue, boolean stream) throws Exception {
+    rig.engine.script(
+        EngineScript.always(
+            ANSWER.with(
+                Fault.Instead.error(
+                    502,
+                    "{\"detail\":{\"error\":\"generation_preempted\",\"message\":\"new"
+                        + " weights\"}}"))));
+    try (TurnScope turn = rig.openTurn("t1")) {
+      TestAgent.Answer answer = ask(tongue, tongue.body(stream));
+      if (tongue == Tongue.ANTHROPIC) {
+        assertError(answer, tongue, 400, "invalid_request_error");
+        assertThat(answer.headers()).containsEntry("x-should-retry", "false");
+      } else {
+        assertThat(answer.status()).isEqualTo(200);
+        assertThat(answer.body())
+            .contains("\"status\":\"completed\"")
+            .doesNotContain("new weights");
+      }
+      assertThat(turn.verdict())
+          .hasValue(new Verdict.RolloutInvalidated("generation_preempted", "new weights"));
+      assertThat(rig.sink.onlyEnd().verdict()).isEqualTo("rollout_invalidated");
+      // Claude Code sends the same again with fewer features; the engine has nothing to do with it.
+      assertThat(ask(tongue, tongue.body(stream)).body().replaceAll("\"created_at\":\\d+", ""))
+          .isEqualTo(answer.body().replaceAll("\"created_at\":\\d+", ""));
+      assertThat(rig.engine.chatRequests()).hasSize(1);
+      assertThat(turn.totals().steps()).isEqualTo(1);
+      assertThat(rig.sink.refused().getFirst().reason()).isEqualTo("rollout_invalidated");
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void theStepBudgetEndsTheAgent(Tongue tongue) throws Exception {
+    rig.proxy.bind(
+        rig.binding(
+            new ProxyOptions("X-SMG-Routing-Key", OptionalInt.of(1), OptionalDouble.of(0.5))));
+    try (TurnScope turn = rig.openTurn("t1")) {
+      assertThat(ask(tongue, tongue.body(false)).status()).isEqualTo(200);
+      TestAgent.Answer answer = ask(tongue, tongue.body(true));
+      assertError(answer, tongue, 429, "rate_limit_error");
+      assertThat(answer.body())
+          .contains("\"code\":\"max_steps_exceeded\"", "{\"max_steps\":1,\"attempted_step\":1}");
+      assertThat(answer.headers()).containsEntry("x-should-retry", "false");
+      assertThat(turn.stopDemanded()).isCompletedWithValue(new Verdict.StepsExceeded(1, 1));
+    }
+    assertThat(rig.engine.chatRequests())
+        .singleElement()
+        .satisfies(asked -> assertThat(asked.bodyText()).contains("\"temperature\":0.5"));
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void refusalsAreInTheDialect(Tongue tongue) throws Exception {
+    assertError(ask(tongue, tongue.body(true)), tongue, 400, "invalid_request_error");
+    try (TurnScope turn = rig.openTurn("t1");
+        TestAgent agent = rig.agent()) {
+      agent.send("POST", tongue.path, bytes(tongue.body(true)), "Authorization: Bearer wrong");
+      TestAgent.Answer wrongKey = agent.answer();
+      // Claude Code retries 401, Codex 401 and 403.
+      assertError(
+          wrongKey,
+          tongue,
+          tongue == Tongue.ANTHROPIC ? 403 : 400,
+          tongue == Tongue.ANTHROPIC ? "permission_error" : "authentication_error");
+      for (String bad :
+          List.of("", "{", "[]", "{\"model\":\"m\"}", "{\"model\":\"\\ud83d\"}", "\u00ff")) {
+        assertError(ask(tongue, bad), tongue, 400, "invalid_request_error");
+      }
+      assertThat(turn.totals().steps()).isZero();
+    }
+    rig.proxy.unbind();
+    TestAgent.Answer unbound = ask(tongue, tongue.body(true));
+    assertError(
+        unbound,
+        tongue,
+        tongue == Tongue.ANTHROPIC ? 529 : 429,
+        tongue == Tongue.ANTHROPIC ? "overloaded_error" : "server_error");
+    assertThat(unbound.headers()).containsEntry("retry-after", "1");
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aTurnThatClosesEndsItsCallsInTheDialect(Tongue tongue) throws Exception {
+    rig.engine.script(
+        EngineScript.always(Step.text("one two").with(new Fault.Stall(2, Duration.ofSeconds(30)))));
+    TurnScope turn = rig.openTurn("t1");
+    try (TestAgent agent = rig.agent()) {
+      send(agent, tongue, tongue.body(true));
+      agent.head();
+      StringBuilder got = new StringBuilder(agent.chunk());
+      turn.close();
+      for (String chunk = agent.chunk(); !chunk.isEmpty(); chunk = agent.chunk()) {
+        got.append(chunk);
+      }
+      assertThat(got.toString()).contains("event: " + tongue.errorEvent(), "turn");
+      assertThat(rig.sink.onlyEnd().verdict()).isEqualTo("turn_closed");
+    }
+  }
+
+  @Test
+  void tokensAreCountedWithoutAStepOrATurn() throws Exception {
+    try (TestAgent agent = rig.agent()) {
+      agent.send(
+          "POST",
+          "/v1/messages/count_tokens?beta=true",
+          bytes(Tongue.ANTHROPIC.body(false).replace("hi", "x".repeat(400))),
+          "x-api-key: " + ProxyRig.KEY);
+      TestAgent.Answer answer = agent.answer();
+      assertThat(answer.status()).isEqualTo(200);
+      assertThat(answer.body()).isEqualTo("{\"input_tokens\":100}");
+    }
+    assertThat(rig.engine.requests()).isEmpty();
+    assertThat(rig.sink.started()).isEmpty();
+  }
+
+  private TestAgent.Answer ask(Tongue tongue, String body) throws IOException {
+    try (TestAgent agent = rig.agent()) {
+      send(agent, tongue, body);
+      return agent.answer();
+    }
+  }
+
+  private static void send(TestAgent agent, Tongue tongue, String body) throws IOException {
+    agent.send(
+        "POST",
+        tongue.path,
+        body.equals("\u00ff") ? new byte[] {'"', (byte) 0xff, '"'} : bytes(body),
+        "Authorization: Bearer " + ProxyRig.KEY,
+        "Content-Type: application/json");
+  }
+
+  private static List<Map<String, Object>> events(TestAgent.Answer answer) {
+    List<Map<String, Object>> events = new ArrayList<>();
+    for (String event : answer.body().split("\n\n")) {
+      String[] lines = event.split("\n");
+      assertThat(lines).hasSize(2);
+      Map<String, Object> data = Json.object(lines[1].substring("data: ".length()));
+      assertThat(lines[0]).isEqualTo("event: " + data.get("type"));
+      events.add(data);
+    }
+    return events;
+  }
+
+  private static void assertError(TestAgent.Answer answer, Tongue tongue, int status, String type) {
+    assertThat(answer.status()).as(answer.body()).isEqualTo(status);
+    assertThat(answer.ended()).isTrue();
+    assertThat(answer.headers()).containsEntry("content-type", "application/json");
+    Map<String, Object> tree = Json.object(answer.body());
+    if (tongue == Tongue.ANTHROPIC) {
+      assertThat(tree).containsEntry("type", "error");
+    }
+    assertThat(tree.get("error"))
+        .isInstanceOfSatisfying(
+            Map.class,
+            error -> {
+              assertThat(error.get("type")).isEqualTo(type);
+              assertThat(String.valueOf(error.get("message"))).isNotBlank();
+            });
+  }
+
+  private static String text(Map<String, Object> event, String key) {
+    return String.valueOf(event.get(key));
+  }
+
+  private static byte[] bytes(String text) {
+    return text.getBytes(StandardCharsets.UTF_8);
+  }
+}
