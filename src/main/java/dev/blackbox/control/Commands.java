@@ -16,6 +16,7 @@ import dev.blackbox.turn.SessionSnapshot;
 import dev.blackbox.turn.TurnError;
 import dev.blackbox.wire.Fingerprints;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -37,6 +38,9 @@ import org.jspecify.annotations.Nullable;
 final class Commands {
 
   private static final System.Logger LOG = System.getLogger(Commands.class.getName());
+
+  /** Linux takes 128 KiB for one argument of a program, its final zero included (execve(2)). */
+  private static final int COMMAND_BYTES_MAX = (128 << 10) - 1;
 
   /**
    * How often a waiting thread looks by itself: an end that this class did not make, such as that
@@ -181,6 +185,13 @@ final class Commands {
     String command = raw.strip();
     if (command.isEmpty()) {
       throw Problem.badRequest("cmd must not be empty.", Map.of());
+    }
+    int bytes = command.getBytes(StandardCharsets.UTF_8).length;
+    if (bytes > COMMAND_BYTES_MAX) {
+      throw Problem.badRequest(
+          "cmd must be at most %d bytes of UTF-8; got %d. Put a longer one into a file."
+              .formatted(COMMAND_BYTES_MAX, bytes),
+          Map.of("cmd_bytes_max", COMMAND_BYTES_MAX));
     }
     return command;
   }

@@ -32,6 +32,7 @@ final class Storage {
   private final DatabaseDoor door;
   private final Journal journal;
 
+  private final RecentReads recent;
   private volatile Database database;
   private volatile Chain head = Chain.START;
   private Instant newest = Instant.EPOCH;
@@ -58,6 +59,7 @@ final class Storage {
     this.directory = directory;
     this.door = door;
     this.journal = new Journal(files, config.sync());
+    this.recent = new RecentReads(config.recentReadsBytesMax());
     DatabaseDoor.Opened opened = door.open();
     this.database = opened.database();
     this.head = opened.head();
@@ -98,6 +100,11 @@ final class Storage {
   /** What had to be put right at the last opening of the database, for an operator. */
   Optional<String> putRight() {
     return door.putRight();
+  }
+
+  /** What was read lately. */
+  RecentReads recent() {
+    return recent;
   }
 
   /** The newest fact that is safe. */
@@ -199,6 +206,15 @@ final class Storage {
     if (!batch.isEmpty()) {
       appendOrRollBack(batch);
     }
+    recent.changing(batch.touched());
+    try {
+      commitRows();
+    } finally {
+      recent.changed();
+    }
+  }
+
+  private void commitRows() throws UnwrittenException {
     try {
       database.writer().commit();
     } catch (RuntimeException failure) {
@@ -330,6 +346,7 @@ final class Storage {
     if (forceFailed) {
       door.distrust(head, "a forced write of it failed");
     }
+    recent.forgetAll();
   }
 
   /** A last checkpoint, if possible, and the end. */

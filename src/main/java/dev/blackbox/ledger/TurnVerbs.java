@@ -226,12 +226,12 @@ final class TurnVerbs {
   }
 
   private static int turnsOf(Batch batch, long sessionKey) {
-    return batch
-        .rows()
-        .createQuery("SELECT turn_count FROM session WHERE session_key = :key")
-        .bind("key", sessionKey)
-        .mapTo(Integer.class)
-        .one();
+    return Sql.first(
+            batch.rows(),
+            "SELECT turn_count FROM session WHERE session_key = ?",
+            row -> row.getInt(1),
+            sessionKey)
+        .orElseThrow();
   }
 
   private static TurnId generatedId() {
