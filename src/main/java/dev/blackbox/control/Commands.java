@@ -54,6 +54,7 @@ final class Commands {
   private final WorkspaceLock workspace;
   private final Shell shell;
   private final ControlConfig config;
+  private final Threads threads;
   private final Map<Long, RunningCommand> running = new ConcurrentHashMap<>();
   private final Map<Long, CompletableFuture<@Nullable Void>> waiters = new ConcurrentHashMap<>();
 
@@ -63,13 +64,15 @@ final class Commands {
       Binder binder,
       WorkspaceLock workspace,
       Shell shell,
-      ControlConfig config) {
+      ControlConfig config,
+      Threads threads) {
     this.ledger = ledger;
     this.status = status;
     this.binder = binder;
     this.workspace = workspace;
     this.shell = shell;
     this.config = config;
+    this.threads = threads;
   }
 
   /** A known command is found before anything else is asked, as a known turn is (P3). */
@@ -113,7 +116,7 @@ final class Commands {
   void launch(LiveBinding binding, CommandSnapshot command) {
     RunningCommand run = new RunningCommand(command);
     running.put(command.number(), run);
-    Thread.ofVirtual().name("command-" + command.number()).start(() -> run(binding, run));
+    Thread _ = threads.start("command-" + command.number(), () -> run(binding, run));
   }
 
   /** Waits until a command is settled or the time is over, and returns it as it then is. */

@@ -112,7 +112,9 @@ final class TurnVerbs {
 
   static boolean start(Batch batch, long boot, TurnKey key) {
     Optional<TurnSnapshot> turn = Rows.turn(batch.rows(), key);
-    if (turn.isEmpty() || !turn.get().state().mayBecome(TurnState.INFLIGHT)) {
+    if (turn.isEmpty()
+        || !turn.get().state().mayBecome(TurnState.INFLIGHT)
+        || session(batch, key.sessionKey()).state() != SessionState.ACTIVE) {
       return false;
     }
     batch.record(new Fact.TurnStarted(batch.now(), key.sessionKey(), key.turnId().value(), boot));
