@@ -135,7 +135,8 @@ public final class RolloutControl implements Rollout, Resource {
 
   /** One line for an operator: what was found and done at boot. */
   public String recoverySummary() {
-    return recovered.summary();
+    String recovery = recovered.summary();
+    return ledger.putRight().map(what -> what + "; " + recovery).orElse(recovery);
   }
 
   @Override

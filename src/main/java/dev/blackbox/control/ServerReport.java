@@ -116,7 +116,12 @@ final class ServerReport {
     }
     String trouble = ledger.trouble();
     return trouble.isEmpty()
-        ? new Check("ledger", true, "takes facts, boot " + ledger.boot())
+        ? new Check(
+            "ledger",
+            true,
+            "takes facts, boot "
+                + ledger.boot()
+                + ledger.putRight().map(what -> "; " + what).orElse(""))
         : new Check("ledger", false, trouble);
   }
 }

@@ -11,6 +11,7 @@ import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
@@ -45,6 +46,13 @@ final class Database {
   private static final int WRITE_DELAY_MILLIS = 500;
 
   private static final Duration READS_END_WITHIN = Duration.ofSeconds(5);
+
+  /** What H2 says of pages, rows and tables that are not what it wrote. */
+  private static final Set<Integer> DAMAGE =
+      Set.of(
+          ErrorCode.FILE_CORRUPTED_1,
+          ErrorCode.GENERAL_ERROR_1,
+          ErrorCode.DESERIALIZATION_FAILED_1);
 
   private final JdbcDataSource source;
   private final Handle writer;
@@ -84,16 +92,22 @@ final class Database {
    * delay stays H2's own half second: the journal has what the file does not have yet.
    */
   static String url(Path directory) {
-    return "jdbc:h2:file:"
-        + directory.resolve(StateDirectory.DATABASE)
+    return url(directory, StateDirectory.DATABASE, JournalFiles.in(directory));
+  }
+
+  static String url(Path directory, String name, JournalFiles files) {
+    return "jdbc:h2:"
+        + files.databaseScheme()
+        + ":"
+        + directory.resolve(name)
         + ";DB_CLOSE_ON_EXIT=FALSE;TRACE_LEVEL_FILE=0;CACHE_SIZE=16384;QUERY_CACHE_SIZE=128"
         + ";OPTIMIZE_REUSE_RESULTS=0;WRITE_DELAY="
         + WRITE_DELAY_MILLIS;
   }
 
-  static Database open(Path directory, LedgerConfig config) {
+  static Database open(Path directory, String name, JournalFiles files, LedgerConfig config) {
     JdbcDataSource source = new JdbcDataSource();
-    source.setURL(url(directory));
+    source.setURL(url(directory, name, files));
     Jdbi jdbi = Jdbi.create(source);
     jdbi.registerArgument(new InstantArgumentFactory());
     jdbi.getConfig(SqlStatements.class).setUnusedBindingAllowed(true);
@@ -201,6 +215,16 @@ final class Database {
       if (cause instanceof SQLException sql
           && sql.getErrorCode() == ErrorCode.DATABASE_ALREADY_OPEN_1) {
         return true;
+      }
+    }
+    return false;
+  }
+
+  /** Whether H2 found content in its file that it cannot read. */
+  static boolean isDamage(Throwable failure) {
+    for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+      if (cause instanceof SQLException sql && DAMAGE.contains(sql.getErrorCode())) {
+        return !isWriteFailure(failure);
       }
     }
     return false;

@@ -6,6 +6,7 @@ import dev.blackbox.turn.TurnKey;
 import dev.blackbox.turn.TurnOutcome;
 import dev.blackbox.turn.TurnSnapshot;
 import java.time.InstantSource;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -20,7 +21,6 @@ final class H2Ledger implements Ledger {
   private final H2Reads reads;
   private final SlotVerbs.Opened opened;
   private final Storage storage;
-  private final long factsApplied;
   private final AtomicBoolean closed = new AtomicBoolean();
 
   private H2Ledger(
@@ -30,7 +30,6 @@ final class H2Ledger implements Ledger {
     this.reads = new H2Reads(storage, directory, writer);
     this.opened = opened;
     this.storage = storage;
-    this.factsApplied = storage.factsApplied();
   }
 
   static Ledger open(LedgerConfig config, LedgerFacts.BootStarting boot, InstantSource clock)
@@ -52,7 +51,7 @@ final class H2Ledger implements Ledger {
     boolean good = false;
     @Nullable Writer writer = null;
     try {
-      Storage storage = Storage.open(config, directory, files);
+      Storage storage = Storage.open(config, directory, files, boot.machineBootId());
       writer = Writer.start(storage, clock, config.queueMax());
       SlotVerbs.Opened opened = writer.run(batch -> SlotVerbs.bootStarted(batch, boot));
       H2Ledger ledger = new H2Ledger(directory, storage, writer, opened);
@@ -91,13 +90,18 @@ final class H2Ledger implements Ledger {
   }
 
   @Override
+  public Optional<String> putRight() {
+    return storage.putRight();
+  }
+
+  @Override
   public LedgerReads reads() {
     return reads;
   }
 
   @Override
   public LedgerFacts.Recovered recover() {
-    return writer.run(batch -> Recovery.recover(batch, boot(), factsApplied));
+    return writer.run(batch -> Recovery.recover(batch, boot(), storage.factsApplied()));
   }
 
   @Override

@@ -222,7 +222,7 @@ final class H2Reads implements LedgerReads {
         return confirmed(now, body);
       }
       LOG.log(System.Logger.Level.WARNING, "a read failed: {0}", Storage.rootMessage(failure));
-      writer.check();
+      writer.check(failure);
       throw new Problem(
           ErrorCode.SERVICE_UNAVAILABLE,
           "The ledger's database cannot be read at the moment; try again.",

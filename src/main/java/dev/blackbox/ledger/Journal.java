@@ -21,6 +21,7 @@ final class Journal {
 
   private JournalFiles.@Nullable Output output;
   private long safeBytes;
+  private boolean forceFailed;
 
   Journal(JournalFiles files, Sync sync) {
     this.files = files;
@@ -31,22 +32,46 @@ final class Journal {
    * Turns to a new segment, and only then away from the one before. Written under another name
    * first, so that a segment has a good header or is not there. Forced in every mode: it happens
    * rarely, and without it a power cut could take away older facts than the newest.
+   *
+   * <p>If it fails once the new name may be there, no segment is open afterwards: what was added to
+   * the old one from then on would count as superseded by the new one.
    */
   void begin(Chain before) throws IOException {
     SegmentHeader header = SegmentHeader.after(before);
+    forceCurrent();
+    // A new file: one that is left may have met a failed force, and no later one makes that good.
+    files.delete(UNFINISHED);
     JournalFiles.Output next = files.create(UNFINISHED);
+    boolean begun = false;
     try {
       next.append(header.toBytes());
       next.force();
+      close();
       files.rename(UNFINISHED, header.fileName());
       files.forceDirectory();
-    } catch (IOException failure) {
-      closeQuietly(next);
-      throw failure;
+      begun = true;
+    } finally {
+      if (!begun) {
+        closeQuietly(next);
+      }
     }
-    close();
     output = next;
     safeBytes = SegmentHeader.BYTES;
+    forceFailed = false;
+  }
+
+  /** What was only written so far: a database may have to be made from it again. */
+  private void forceCurrent() throws IOException {
+    JournalFiles.Output current = output;
+    if (current == null || sync == Sync.POWER) {
+      return;
+    }
+    try {
+      current.force();
+    } catch (IOException failure) {
+      close();
+      throw failure;
+    }
   }
 
   /** Writes a batch at the end, and makes it as safe as {@link Sync} says. */
@@ -61,7 +86,10 @@ final class Journal {
       current.append(each);
     }
     if (sync == Sync.POWER) {
+      // A second force that succeeds would say nothing about what the failed one had to write.
+      forceFailed = true;
       current.force();
+      forceFailed = false;
     }
     safeBytes += bytes;
   }
@@ -80,6 +108,9 @@ final class Journal {
     }
     try {
       current.truncate(safeBytes);
+      if (forceFailed) {
+        return false;
+      }
       if (sync == Sync.POWER) {
         current.force();
       }
@@ -102,26 +133,6 @@ final class Journal {
   /** Bytes of facts in the current segment. */
   long factBytes() {
     return safeBytes - SegmentHeader.BYTES;
-  }
-
-  /**
-   * Deletes the segments before the one that begins after {@code before}. What cannot be deleted
-   * now is deleted next time.
-   */
-  void deleteOlder(Chain before) {
-    try {
-      for (String name : files.list()) {
-        if (SegmentHeader.isSegment(name)
-            && SegmentHeader.firstSequence(name) <= before.sequence()) {
-          files.delete(name);
-        }
-      }
-    } catch (IOException later) {
-      LOG.log(
-          System.Logger.Level.WARNING,
-          "old journal segments could not be deleted: {0}",
-          later.getMessage());
-    }
   }
 
   void close() {

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
@@ -35,6 +36,11 @@ interface JournalFiles {
 
   /** Makes creations, renames and deletions durable. */
   void forceDirectory() throws IOException;
+
+  /** The part of H2's file system under which the database lies. */
+  default String databaseScheme() {
+    return "file";
+  }
 
   /** A file that only grows at its end. */
   interface Output extends Closeable {
@@ -77,7 +83,8 @@ interface JournalFiles {
               Set.of(
                   StandardOpenOption.CREATE,
                   StandardOpenOption.TRUNCATE_EXISTING,
-                  StandardOpenOption.WRITE),
+                  StandardOpenOption.WRITE,
+                  LinkOption.NOFOLLOW_LINKS),
               PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
       return new ChannelOutput(channel);
     }

@@ -35,8 +35,26 @@ final class JournalReader {
     this.directory = directory;
   }
 
-  /** A segment file with a good header. */
-  record Segment(String name, SegmentHeader header) {}
+  /**
+   * A segment file.
+   *
+   * @param header empty if it cannot be read, which matters only if its facts are needed
+   */
+  record Segment(String name, Optional<SegmentHeader> header) {
+
+    /** As its name says. */
+    long firstSequence() {
+      return SegmentHeader.firstSequence(name);
+    }
+  }
+
+  /** What may be wrong with the newest records. */
+  enum Tail {
+    /** Everything that was acknowledged is there. */
+    SAFE,
+    /** The machine went down in {@link LedgerConfig.Sync#PROCESS}: any of them may be lost. */
+    LOSSY
+  }
 
   /** Takes the records one by one. */
   interface Sink {
@@ -48,30 +66,51 @@ final class JournalReader {
     List<String> names = files.list().stream().filter(SegmentHeader::isSegment).sorted().toList();
     List<Segment> segments = new ArrayList<>();
     for (String name : names) {
-      Optional<SegmentHeader> header = header(name, name.equals(names.getLast()));
-      if (header.isEmpty()) {
+      boolean last = name.equals(names.getLast());
+      Optional<SegmentHeader> header = header(name);
+      if (header.isEmpty() && last && isUnfinished(name)) {
         LOG.log(System.Logger.Level.WARNING, "{0} was never finished; it is left out", name);
         continue;
       }
-      SegmentHeader found = header.get();
-      if (found.format() > SegmentHeader.FORMAT || found.schema() > Schema.VERSION) {
-        throw Schema.newer(
-            directory,
-            "journal format " + found.format() + ", schema " + found.schema() + " in " + name);
+      if (header.isEmpty() && last) {
+        throw damaged(name, 0, "has no valid header");
       }
-      segments.add(new Segment(name, found));
+      refuseNewer(name, header);
+      segments.add(new Segment(name, header));
     }
     return segments;
   }
 
+  private void refuseNewer(String name, Optional<SegmentHeader> header)
+      throws LedgerRefusedException {
+    if (header.isPresent()
+        && (header.get().format() > SegmentHeader.FORMAT
+            || header.get().schema() > Schema.VERSION)) {
+      throw Schema.newer(
+          directory,
+          "journal format "
+              + header.get().format()
+              + ", schema "
+              + header.get().schema()
+              + " in "
+              + name);
+    }
+  }
+
   /**
-   * Hands out the facts that {@code applied} does not have, in order.
+   * Hands out the facts that {@code applied} does not have, in order. Segments that are older are
+   * not read.
    *
    * @param through the last fact that counts
    * @return where the journal ends
    */
   Chain replay(Chain applied, long through, Sink sink) throws IOException, LedgerRefusedException {
-    List<Segment> segments = segments();
+    return replay(applied, through, Tail.SAFE, sink);
+  }
+
+  Chain replay(Chain applied, long through, Tail tail, Sink sink)
+      throws IOException, LedgerRefusedException {
+    List<Segment> segments = needed(segments(), applied);
     if (segments.isEmpty()) {
       throw new LedgerRefusedException(
           Reason.DAMAGED,
@@ -82,7 +121,7 @@ final class JournalReader {
               + " belong to it, or restore both from one backup.",
           null);
     }
-    Chain first = segments.getFirst().header.before();
+    Chain first = headerOf(segments.getFirst()).before();
     if (applied.sequence() < first.sequence()) {
       throw new LedgerRefusedException(
           Reason.DAMAGED,
@@ -99,10 +138,10 @@ final class JournalReader {
     Chain end = first;
     for (int i = 0; i < segments.size(); i++) {
       @Nullable Segment next = i + 1 < segments.size() ? segments.get(i + 1) : null;
-      long limit = next == null ? through : next.header.before().sequence();
+      long limit = next == null ? through : next.firstSequence() - 1;
       sameHistory(applied, end);
-      end = read(segments.get(i), end, limit, next == null, checked(applied, sink));
-      if (next != null && !next.header.before().equals(end)) {
+      end = read(segments.get(i), end, limit, next == null ? tail : null, checked(applied, sink));
+      if (next != null && !headerOf(next).before().equals(end)) {
         throw damaged(next.name, 0, "does not continue " + segments.get(i).name);
       }
     }
@@ -120,6 +159,24 @@ final class JournalReader {
           null);
     }
     return end;
+  }
+
+  /** From the segment on that has the fact after {@code applied}, or all. */
+  private static List<Segment> needed(List<Segment> segments, Chain applied) {
+    int from = 0;
+    for (int i = 1; i < segments.size(); i++) {
+      if (segments.get(i).firstSequence() - 1 <= applied.sequence()) {
+        from = i;
+      }
+    }
+    return segments.subList(from, segments.size());
+  }
+
+  private SegmentHeader headerOf(Segment segment) throws LedgerRefusedException {
+    if (segment.header.isEmpty()) {
+      throw damaged(segment.name, 0, "has no valid header");
+    }
+    return segment.header.get();
   }
 
   private Sink checked(Chain applied, Sink sink) {
@@ -144,23 +201,36 @@ final class JournalReader {
     }
   }
 
-  private Optional<SegmentHeader> header(String name, boolean last)
-      throws IOException, LedgerRefusedException {
+  private Optional<SegmentHeader> header(String name) throws IOException, LedgerRefusedException {
     try (JournalFiles.Input input = files.open(name)) {
       ByteBuffer bytes = ByteBuffer.allocate(SegmentHeader.BYTES);
       input.read(0, bytes);
       Optional<SegmentHeader> header = SegmentHeader.of(bytes.flip());
-      if (header.isEmpty() && !(last && input.size() <= SegmentHeader.BYTES)) {
-        throw damaged(name, 0, "has no valid header");
-      }
       if (header.isPresent() && header.get().firstSequence() != SegmentHeader.firstSequence(name)) {
         throw damaged(name, 0, "has the header of " + header.get().fileName());
       }
       return header;
+    } catch (IOException unreadable) {
+      throw new LedgerRefusedException(
+          Reason.NOT_WRITABLE,
+          directory.resolve(name)
+              + " cannot be read: "
+              + StateDirectory.reason(unreadable)
+              + ". It is a part of the journal: give this user access to it, or put the file back.",
+          unreadable);
     }
   }
 
-  private Chain read(Segment segment, Chain start, long limit, boolean last, Sink sink)
+  private boolean isUnfinished(String name) throws IOException {
+    try (JournalFiles.Input input = files.open(name)) {
+      return input.size() <= SegmentHeader.BYTES;
+    }
+  }
+
+  /**
+   * @param tail what may be wrong with its end; null if another segment follows
+   */
+  private Chain read(Segment segment, Chain start, long limit, @Nullable Tail tail, Sink sink)
       throws IOException, LedgerRefusedException {
     Chain end = start;
     long position = SegmentHeader.BYTES;
@@ -169,7 +239,8 @@ final class JournalReader {
       while (end.sequence() < limit) {
         JournalRecord fact = recordAt(input, position, size);
         if (fact == null) {
-          if (!last || wasSafe(input, position, size, end.sequence() + 1)) {
+          boolean safe = tail == Tail.SAFE && wasSafe(input, position, size, end.sequence() + 1);
+          if (tail == null || safe) {
             throw damaged(
                 segment.name, position, "fact " + (end.sequence() + 1) + " cannot be read");
           }

@@ -47,6 +47,12 @@ public interface Ledger extends Resource {
   /** Names this ledger for ever, in all its boots: a random UUID, made at its first boot. */
   String id();
 
+  /**
+   * What had to be put right since the ledger was opened, as a database that was made again from
+   * the journal: one line for an operator. Empty if nothing.
+   */
+  Optional<String> putRight();
+
   /** Everything that can be asked. Never waits for the writer. */
   LedgerReads reads();
 

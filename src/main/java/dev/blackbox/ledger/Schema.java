@@ -51,10 +51,8 @@ final class Schema {
    */
   static boolean bringUpToDate(DataSource database, Connection connection, Path directory)
       throws SQLException, LedgerRefusedException {
+    refuseNewer(connection, directory);
     int found = versionOf(connection);
-    if (found > VERSION) {
-      throw newer(directory, "schema " + found);
-    }
     if (found == VERSION) {
       return false;
     }
@@ -65,6 +63,14 @@ final class Schema {
       migrate(database, "classpath:db", found, directory);
     }
     return true;
+  }
+
+  static void refuseNewer(Connection connection, Path directory)
+      throws SQLException, LedgerRefusedException {
+    int found = versionOf(connection);
+    if (found > VERSION) {
+      throw newer(directory, "schema " + found);
+    }
   }
 
   static void create(Connection connection) throws SQLException {

@@ -9,6 +9,7 @@ import java.nio.channels.FileLock;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileAttribute;
@@ -27,6 +28,14 @@ final class StateDirectory implements Resource {
   static final String DATABASE = "ledger";
 
   static final String DATABASE_FILE = DATABASE + ".mv.db";
+
+  /** A database that is being made again from the journal. */
+  static final String REBUILD = DATABASE + "-rebuild";
+
+  static final String REBUILD_FILE = REBUILD + ".mv.db";
+
+  /** The newest database that was replaced by one made again, for whoever wants to know why. */
+  static final String DAMAGED_FILE = DATABASE + "-damaged.mv.db";
 
   private static final FileAttribute<Set<PosixFilePermission>> OWNER_ONLY =
       PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
@@ -85,9 +94,13 @@ final class StateDirectory implements Resource {
   private static FileChannel locked(Path path) throws LedgerRefusedException {
     Path file = path.resolve(LOCK_FILE);
     try {
+      // Not through a link: what it leads to would be emptied.
       FileChannel channel =
           FileChannel.open(
-              file, Set.of(StandardOpenOption.CREATE, StandardOpenOption.WRITE), OWNER_FILE);
+              file,
+              Set.of(
+                  StandardOpenOption.CREATE, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS),
+              OWNER_FILE);
       FileLock lock = channel.tryLock();
       if (lock == null) {
         channel.close();
@@ -111,9 +124,10 @@ final class StateDirectory implements Resource {
   }
 
   /** H2 makes files that others may read; it keeps the mode of one that is there. */
-  void makeDatabaseFile() throws IOException {
-    if (!Files.exists(databaseFile())) {
-      Files.createFile(databaseFile(), OWNER_FILE);
+  void makeFile(String name) throws IOException {
+    Path file = path.resolve(name);
+    if (!Files.exists(file)) {
+      Files.createFile(file, OWNER_FILE);
     }
   }
 
@@ -123,8 +137,8 @@ final class StateDirectory implements Resource {
     try (Stream<Path> files = Files.list(path)) {
       for (Path file : files.toList()) {
         String name = file.getFileName().toString();
-        if (name.startsWith(DATABASE + ".") || SegmentHeader.isSegment(name)) {
-          bytes += file.toFile().length(); // 0 if a checkpoint has deleted it meanwhile
+        if (name.endsWith(".mv.db") || SegmentHeader.isSegment(name)) {
+          bytes += file.toFile().length(); // 0 if it was deleted meanwhile
         }
       }
     }

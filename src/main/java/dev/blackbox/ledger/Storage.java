@@ -1,16 +1,13 @@
 package dev.blackbox.ledger;
 
 import dev.blackbox.kernel.Problem;
-import dev.blackbox.ledger.JournalReader.Segment;
-import dev.blackbox.ledger.LedgerRefusedException.Reason;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
-import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
@@ -27,14 +24,11 @@ final class Storage {
 
   private static final System.Logger LOG = System.getLogger(Storage.class.getName());
 
-  /** Facts per transaction when the journal is applied. */
-  private static final int FACTS_PER_COMMIT = 500;
-
   private static final Duration RETRY_AFTER = Duration.ofSeconds(1);
 
   private final LedgerConfig config;
   private final StateDirectory directory;
-  private final JournalReader reader;
+  private final DatabaseDoor door;
   private final Journal journal;
 
   private final RecentReads recent;
@@ -43,6 +37,9 @@ final class Storage {
   private Instant newest = Instant.EPOCH;
   private long factsApplied;
   private volatile boolean databaseDown;
+  private boolean databaseDamaged;
+  private boolean forceFailed;
+  private long checkpointedSequence;
 
   /** A transaction is being rolled back, and nobody knows yet whether that goes well. */
   private volatile boolean undoing;
@@ -54,24 +51,32 @@ final class Storage {
   private Duration afterFailure = Duration.ZERO;
   private long lastCheckpointNanos = System.nanoTime();
 
-  private Storage(LedgerConfig config, StateDirectory directory, JournalFiles files)
+  private Storage(
+      LedgerConfig config, StateDirectory directory, DatabaseDoor door, JournalFiles files)
       throws IOException, LedgerRefusedException {
     this.config = config;
     this.directory = directory;
-    this.reader = new JournalReader(files, directory.path());
+    this.door = door;
     this.journal = new Journal(files, config.sync());
     this.recent = new RecentReads(config.recentReadsBytesMax());
-    refuseLostDatabase(reader.segments());
-    this.database = openDatabase(Long.MAX_VALUE);
+    DatabaseDoor.Opened opened = door.open();
+    this.database = opened.database();
+    this.head = opened.head();
+    this.newest = opened.newest();
+    this.factsApplied = opened.factsApplied();
   }
 
   /** Opens both, applies what the database does not have yet, and begins a new segment. */
-  static Storage open(LedgerConfig config, StateDirectory directory, JournalFiles files)
+  static Storage open(
+      LedgerConfig config, StateDirectory directory, JournalFiles files, String machineBootId)
       throws LedgerRefusedException {
     @Nullable Storage storage = null;
     try {
-      storage = new Storage(config, directory, files);
+      storage =
+          new Storage(
+              config, directory, new DatabaseDoor(config, directory, files, machineBootId), files);
       storage.turnSegment();
+      storage.door.begun();
       return storage;
     } catch (IOException | RuntimeException failure) {
       if (storage != null) {
@@ -82,94 +87,6 @@ final class Storage {
     }
   }
 
-  /** A database that is gone, while its journal begins later, must not become a new empty one. */
-  private void refuseLostDatabase(List<Segment> segments)
-      throws IOException, LedgerRefusedException {
-    boolean there =
-        Files.exists(directory.databaseFile()) && Files.size(directory.databaseFile()) > 0;
-    if (!there && !segments.isEmpty() && segments.getFirst().header().before().sequence() > 0) {
-      throw new LedgerRefusedException(
-          Reason.DAMAGED,
-          directory.databaseFile()
-              + " is missing or empty, and the journal begins only after fact "
-              + segments.getFirst().header().before().sequence()
-              + ". Put the database back, or restore database and journal from one backup.",
-          null);
-    }
-  }
-
-  /** Opens the database, brings its tables up to date, and applies the journal's tail. */
-  private Database openDatabase(long through) throws IOException, LedgerRefusedException {
-    directory.makeDatabaseFile();
-    @Nullable Database opened = null;
-    boolean good = false;
-    try {
-      opened = Database.open(directory.path(), config);
-      if (Schema.bringUpToDate(opened.source(), opened.connection(), directory.path())) {
-        opened.checkpoint();
-      }
-      head = applyJournal(opened, through);
-      newest = Rows.newestTime(opened.writer());
-      good = true;
-      return opened;
-    } catch (SQLException | RuntimeException failure) {
-      if (Database.isWriteFailure(failure)) {
-        throw StateDirectory.notWritable(directory.path(), rootMessage(failure), failure);
-      }
-      if (Database.isLocked(failure)) {
-        throw StateDirectory.locked(directory.path(), "unknown (another program has the database)");
-      }
-      throw new LedgerRefusedException(
-          Reason.DAMAGED,
-          "the database "
-              + directory.databaseFile()
-              + " cannot be opened: "
-              + rootMessage(failure)
-              + ". Restore database and journal from one backup.",
-          failure);
-    } finally {
-      if (!good && opened != null) {
-        opened.abandon();
-      }
-    }
-  }
-
-  private Chain applyJournal(Database opened, long through)
-      throws IOException, LedgerRefusedException {
-    Chain applied = opened.applied();
-    factsApplied = 0;
-    if (applied.sequence() == 0 && reader.segments().isEmpty()) {
-      return Chain.START;
-    }
-    Chain end = reader.replay(applied, through, fact -> apply(opened, fact));
-    if (opened.writer().isInTransaction()) {
-      opened.writer().commit();
-    }
-    if (factsApplied > 0) {
-      LOG.log(
-          System.Logger.Level.INFO,
-          "applied {0} facts of the journal, up to fact {1}",
-          factsApplied,
-          end.sequence());
-    }
-    return end;
-  }
-
-  private void apply(Database opened, JournalRecord fact) throws LedgerRefusedException {
-    if (!opened.writer().isInTransaction()) {
-      opened.writer().begin();
-    }
-    try {
-      Batch.apply(opened.writer(), fact.before(), fact.fact());
-    } catch (FactCodec.UnknownFactException newer) {
-      throw Schema.newer(directory.path(), newer.getMessage() + " at fact " + fact.sequence());
-    }
-    factsApplied++;
-    if (factsApplied % FACTS_PER_COMMIT == 0) {
-      opened.writer().commit();
-    }
-  }
-
   /** How many facts of the journal were applied when it was opened last. */
   long factsApplied() {
     return factsApplied;
@@ -177,6 +94,11 @@ final class Storage {
 
   Database database() {
     return database;
+  }
+
+  /** What had to be put right at the last opening of the database, for an operator. */
+  Optional<String> putRight() {
+    return door.putRight();
   }
 
   /** What was read lately. */
@@ -340,7 +262,7 @@ final class Storage {
 
   /** Time until the next checkpoint; a day if there is nothing to checkpoint. */
   Duration untilCheckpoint() {
-    if (!journal.isOpen() || journal.factBytes() == 0) {
+    if (!journal.isOpen() || checkpointedSequence == head.sequence()) {
       return Duration.ofDays(1);
     }
     // Even a full segment waits a little after an attempt that failed.
@@ -354,30 +276,43 @@ final class Storage {
     lastCheckpointNanos = System.nanoTime();
     afterFailure = RETRY_AFTER;
     try {
-      turnSegment();
+      if (journal.factBytes() >= config.checkpointBytes()) {
+        turnSegment();
+      } else {
+        checkpointDatabase();
+      }
       afterFailure = Duration.ZERO;
     } catch (IOException later) {
       LOG.log(
-          System.Logger.Level.WARNING,
-          "no new segment could be begun, the old one goes on: {0}",
-          later.getMessage());
+          System.Logger.Level.WARNING, "no new segment could be begun: {0}", later.getMessage());
     } catch (RuntimeException failure) {
       failed(failure);
     }
   }
 
-  /** Forces the database; then the segments before are not needed any more. */
+  /** Forces the database, and begins a new segment. */
   private void turnSegment() throws IOException {
-    database.checkpoint();
+    checkpointDatabase();
     journal.begin(head);
-    journal.deleteOlder(head);
     lastCheckpointNanos = System.nanoTime();
   }
 
+  private void checkpointDatabase() {
+    try {
+      database.checkpoint();
+      checkpointedSequence = head.sequence();
+    } catch (RuntimeException failure) {
+      // Whatever a later force says: what this one had to write may never reach the disk.
+      forceFailed = true;
+      door.distrust(head, "a forced write of it failed");
+      throw failure;
+    }
+  }
+
   /** Looks at the database, because a read of it failed. */
-  void check() {
-    if (!databaseDown && !database.isUsable()) {
-      failed(new IllegalStateException("a read found it closed"));
+  void check(RuntimeException failure) {
+    if (!databaseDown && (Database.isDamage(failure) || !database.isUsable())) {
+      failed(failure);
     }
     if (databaseDown) {
       isUp();
@@ -389,35 +324,43 @@ final class Storage {
     LOG.log(System.Logger.Level.ERROR, "the database failed: {0}", rootMessage(failure));
     trouble = rootMessage(failure);
     databaseDown = true;
+    databaseDamaged |= Database.isDamage(failure);
   }
 
   private void reopenDatabase() throws IOException, LedgerRefusedException {
     database.abandon();
     Chain safe = head;
-    Database again = openDatabase(safe.sequence());
-    if (!head.equals(safe)) {
-      head = safe;
-      again.abandon();
+    DatabaseDoor.Opened again = door.reopen(safe, databaseDamaged);
+    if (!again.head().equals(safe)) {
+      again.database().abandon();
       throw new IOException("the journal ends before fact " + safe.sequence());
     }
     if (!journal.isOpen()) {
-      again.holdWrites(true);
+      again.database().holdWrites(true);
     }
-    database = again;
+    database = again.database();
+    newest = again.newest();
     databaseDown = false;
+    databaseDamaged = false;
+    if (forceFailed) {
+      door.distrust(head, "a forced write of it failed");
+    }
     recent.forgetAll();
   }
 
   /** A last checkpoint, if possible, and the end. */
   void close() {
-    if (!databaseDown && journal.isOpen() && journal.factBytes() > 0) {
+    if (!databaseDown && checkpointedSequence != head.sequence()) {
       checkpoint();
     }
     journal.close();
     if (databaseDown) {
       database.abandon();
-    } else {
-      database.close();
+      return;
+    }
+    database.close();
+    if (!forceFailed) {
+      door.closed(head);
     }
   }
 

@@ -67,7 +67,7 @@ final class Writer {
   private record Note(CallFact call) implements Entry {}
 
   /** A read failed: look at the database. */
-  private record Check() implements Entry {}
+  private record Check(RuntimeException failure) implements Entry {}
 
   private record Stop() implements Entry {}
 
@@ -106,8 +106,8 @@ final class Writer {
     }
   }
 
-  void check() {
-    if (!queue.offer(new Check())) {
+  void check(RuntimeException failure) {
+    if (!queue.offer(new Check(failure))) {
       LOG.log(System.Logger.Level.DEBUG, "a full queue finds a closed database by itself");
     }
   }
@@ -194,8 +194,10 @@ final class Writer {
     if (!batch.isEmpty()) {
       writeOrAnswer(batch);
     }
-    if (batch.stream().anyMatch(Check.class::isInstance)) {
-      storage.check();
+    for (Entry entry : batch) {
+      if (entry instanceof Check check) {
+        storage.check(check.failure);
+      }
     }
     storage.checkpointIfDue();
     return batch.stream().noneMatch(Stop.class::isInstance);

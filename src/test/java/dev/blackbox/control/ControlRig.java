@@ -43,15 +43,23 @@ final class ControlRig implements Resource {
 
   ControlRig(Path root, FakeBackend backend, UnaryOperator<ServerSettings> settings)
       throws LedgerRefusedException {
+    this(
+        root,
+        backend,
+        settings,
+        Ledger.open(
+            LedgerConfig.at(root.resolve("state")),
+            new LedgerFacts.BootStarting("test", ProcessHandle.current().pid(), "test"),
+            InstantSource.system()));
+  }
+
+  /** Takes over the ledger. */
+  ControlRig(
+      Path root, FakeBackend backend, UnaryOperator<ServerSettings> settings, Ledger opened) {
     this.root = root;
     this.backend = backend;
     InstantSource clock = InstantSource.system();
-    ledger =
-        closer.own(
-            Ledger.open(
-                LedgerConfig.at(root.resolve("state")),
-                new LedgerFacts.BootStarting("test", ProcessHandle.current().pid(), "test"),
-                clock));
+    ledger = closer.own(opened);
     proxy = closer.own(ModelProxy.start(ProxyConfig.DEFAULTS, new LedgerCallSink(ledger), clock));
     Processes processes = Processes.create(ledger.id(), new LedgerProcessLog(ledger));
     ServerSettings base = settings.apply(withRoot(root));

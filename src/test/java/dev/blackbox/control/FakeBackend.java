@@ -25,7 +25,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * An agent inside the test's own process, for what no real one does on demand. The prompt says what
  * it does: {@code block} works until it is stopped, {@code deaf} does not even then, {@code broken}
- * fails, {@code died} loses its process, anything else is echoed. Each run is counted.
+ * fails, {@code died} loses its process, {@code call} asks its model until that answers, anything
+ * else is echoed. Each run is counted.
  */
 final class FakeBackend implements Backend {
 
@@ -38,6 +39,9 @@ final class FakeBackend implements Backend {
   final AtomicBoolean healthy = new AtomicBoolean(true);
   final AtomicReference<@Nullable String> startFailure = new AtomicReference<>();
   final CountDownLatch working = new CountDownLatch(1);
+
+  /** Called when a run is counted, before it does anything. */
+  volatile Runnable onRun = () -> {};
 
   @Override
   public String type() {
@@ -84,12 +88,14 @@ final class FakeBackend implements Backend {
 
   private final class FakeAgent implements Agent {
 
+    private final AgentSlot slot;
     private final String session;
     private volatile CountDownLatch stop = new CountDownLatch(1);
     private final AtomicBoolean running = new AtomicBoolean();
     private volatile String prompt = "";
 
     FakeAgent(AgentSlot slot) {
+      this.slot = slot;
       session = slot.knownSession().orElse("fake-session");
     }
 
@@ -105,6 +111,7 @@ final class FakeBackend implements Backend {
       prompt = task.prompt();
       running.set(true);
       runs.add(task.prompt());
+      onRun.run();
       task.backendSession().accept(session);
       working.countDown();
       try {
@@ -124,6 +131,7 @@ final class FakeBackend implements Backend {
           awaitForever();
           yield new AgentResult.Stopped(work("too late"));
         }
+        case "call" -> new AgentResult.Answered(work(FakeModelCall.answer(slot)));
         case "broken" ->
             new AgentResult.Broken(AgentResult.Kind.TRANSPORT, "it broke", work("partial"));
         case "died" -> new AgentResult.Broken(AgentResult.Kind.PROCESS, "it died", work("partial"));

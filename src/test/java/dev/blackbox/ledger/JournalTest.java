@@ -180,17 +180,6 @@ class JournalTest {
     assertThat(read()).containsExactly(1L, 2L, 3L, 4L);
   }
 
-  @Test
-  void deletingOlderSegmentsKeepsTheCurrentOne() throws Exception {
-    Journal journal = new Journal(JournalFiles.in(directory), Sync.PROCESS);
-    journal.begin(end);
-    journal.deleteOlder(end);
-    journal.close();
-    assertThat(Ledgers.segments(directory))
-        .extracting(file -> file.getFileName().toString())
-        .containsExactly("journal-0000000000000005.log");
-  }
-
   private byte[] flipped(int at) {
     byte[] flipped = whole.clone();
     flipped[at] ^= 0x10;

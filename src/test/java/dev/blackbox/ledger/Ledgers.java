@@ -14,6 +14,7 @@ import dev.blackbox.turn.Work;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
@@ -61,9 +62,14 @@ final class Ledgers {
   }
 
   static Ledger open(LedgerConfig config, FaultyFiles files) throws LedgerRefusedException {
+    files.use(config.directory().toAbsolutePath());
+    return open(config, BOOT, files);
+  }
+
+  static Ledger open(LedgerConfig config, LedgerFacts.BootStarting boot, JournalFiles files)
+      throws LedgerRefusedException {
     StateDirectory directory = StateDirectory.take(config.directory());
-    files.use(directory.path());
-    return H2Ledger.open(config, BOOT, InstantSource.system(), directory, files);
+    return H2Ledger.open(config, boot, InstantSource.system(), directory, files);
   }
 
   /** Opens a session of its own, under the newest binding. */
@@ -124,7 +130,7 @@ final class Ledgers {
   static Path journalOnly(Path from, Path to) throws IOException {
     Files.createDirectories(to);
     for (Path segment : segments(from)) {
-      Files.copy(segment, to.resolve(segment.getFileName()));
+      Files.copy(segment, to.resolve(segment.getFileName()), StandardCopyOption.REPLACE_EXISTING);
     }
     return to;
   }

@@ -21,7 +21,12 @@ class QuietFailureTest {
   @Test
   void aFailedStatementDoesNotTellItsArguments() throws Exception {
     Ledgers.open(directory).close();
-    Database database = Database.open(directory, LedgerConfig.at(directory));
+    Database database =
+        Database.open(
+            directory,
+            StateDirectory.DATABASE,
+            JournalFiles.in(directory),
+            LedgerConfig.at(directory));
     try {
       Throwable failure =
           catchThrowable(

@@ -144,7 +144,7 @@ class RebuildTest {
         .collect(Collectors.toSet());
   }
 
-  private static Map<String, List<String>> withoutLastBoot(Map<String, List<String>> dump) {
+  static Map<String, List<String>> withoutLastBoot(Map<String, List<String>> dump) {
     Map<String, List<String>> without = new HashMap<>(dump);
     for (String table : List.of("boot", "event")) {
       List<String> rows = new ArrayList<>(dump.get(table));

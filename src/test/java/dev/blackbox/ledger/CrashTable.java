@@ -1,0 +1,90 @@
+package dev.blackbox.ledger;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Stream;
+
+/** What one part of the crash rig tried and found; prints a line of the table. */
+public final class CrashTable {
+
+  /** How much more than in every build is tried: {@code mvn verify -Pcrash} sets it. */
+  public static final int SCALE = Integer.getInteger("crash.scale", 1);
+
+  private final String part;
+  private final List<String> violations = new ArrayList<>();
+  private final List<Long> recoveryNanos = new ArrayList<>();
+  private int seeds;
+  private int points;
+
+  public CrashTable(String part) {
+    this.part = part;
+  }
+
+  public void seed() {
+    seeds++;
+  }
+
+  public void point() {
+    points++;
+  }
+
+  public void recovered(Duration took) {
+    recoveryNanos.add(took.toNanos());
+  }
+
+  public void violation(String what) {
+    violations.add(what);
+  }
+
+  public List<String> violations() {
+    return violations;
+  }
+
+  public int points() {
+    return points;
+  }
+
+  public void print() {
+    System.out.printf(
+        Locale.ROOT,
+        "crash rig | %-34s | seeds %5d | points %6d | violations %d | recovery p50 %s p99 %s%n",
+        part,
+        seeds,
+        points,
+        violations.size(),
+        percentile(50),
+        percentile(99));
+    violations.stream().limit(5).forEach(System.out::println);
+  }
+
+  private String percentile(int of100) {
+    if (recoveryNanos.isEmpty()) {
+      return "-";
+    }
+    List<Long> sorted = recoveryNanos.stream().sorted().toList();
+    int at = Math.min(sorted.size() - 1, sorted.size() * of100 / 100);
+    return String.format(Locale.ROOT, "%.1f ms", sorted.get(at) / 1e6);
+  }
+
+  /** A new directory, in memory where there is one: forces are not what is measured. */
+  public static Path directory() throws IOException {
+    Path memory = Path.of("/dev/shm");
+    return Files.isDirectory(memory) && Files.isWritable(memory)
+        ? Files.createTempDirectory(memory, "bbs-crash-").toRealPath()
+        : Files.createTempDirectory("bbs-crash-").toRealPath();
+  }
+
+  public static void delete(Path directory) throws IOException {
+    try (Stream<Path> files = Files.walk(directory)) {
+      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+        Files.delete(file);
+      }
+    }
+  }
+}
