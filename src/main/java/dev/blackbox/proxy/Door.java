@@ -194,7 +194,7 @@ final class Door {
         note(Refusal.TURN_CLOSED.reason(), request, turnOf(serving));
         answer.whole(Refusal.TURN_CLOSED.reply(speech.dialect()));
       }
-      case OpenTurn.Admission.Void(var why) -> {
+      case OpenTurn.Admission.Voided(var why) -> {
         note("rollout_invalidated", request, turnOf(serving));
         if (!ModelCall.endQuietly(speech, answer, 0)) {
           answer.whole(speech.failure(CallFailure.ofVoidTurn(why)));
