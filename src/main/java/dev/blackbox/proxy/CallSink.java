@@ -42,6 +42,7 @@ public interface CallSink {
    *     rollout_invalidated}, {@code turn_closed} or {@code internal_error}
    * @param finishReason as the engine gave it
    * @param toolCalls number of tool calls in the answer
+   * @param retries attempts after the first
    */
   record CallEnded(
       String callId,
@@ -57,7 +58,8 @@ public interface CallSink {
       OptionalLong cachedTokens,
       int toolCalls,
       Optional<String> finishReason,
-      Optional<String> error) {}
+      Optional<String> error,
+      int retries) {}
 
   /**
    * A call was refused.

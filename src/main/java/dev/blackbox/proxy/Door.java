@@ -208,14 +208,14 @@ final class Door {
         ProxyBinding binding = serving.binding();
         new ModelCall(means, admitted, step, speech, visit, answer)
             .run(
-                () ->
+                deadlines ->
                     new UpstreamRequest(
                         "POST",
                         engineUri(binding, "/chat/completions"),
                         EngineHeaders.ofModelCall(
                             request.headers(), binding, admitted.key(), means.desk().version()),
                         speech.question(binding.options().defaultTemperature()),
-                        deadlines()),
+                        deadlines),
                 requestBytes);
       }
     }
@@ -260,7 +260,9 @@ final class Door {
 
   private UpstreamDeadlines deadlines() {
     return new UpstreamDeadlines(
-        means.config().firstByteTimeout(), means.config().idleTimeout(), Optional.empty());
+        means.config().firstByteTimeout(),
+        means.config().idleTimeout(),
+        Optional.of(means.config().totalTimeout()));
   }
 
   /** Always built from the binding, never from what the agent asked for. */

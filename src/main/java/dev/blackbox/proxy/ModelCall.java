@@ -1,20 +1,22 @@
 package dev.blackbox.proxy;
 
 import dev.blackbox.translate.EngineError;
+import dev.blackbox.translate.ErrorClass;
 import dev.blackbox.upstream.Upstream;
 import dev.blackbox.upstream.UpstreamCall;
+import dev.blackbox.upstream.UpstreamDeadlines;
 import dev.blackbox.upstream.UpstreamException;
 import dev.blackbox.upstream.UpstreamHead;
 import dev.blackbox.upstream.UpstreamRequest;
 import dev.blackbox.wire.ChatProgress;
 import dev.blackbox.wire.MalformedJsonException;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,7 +29,18 @@ final class ModelCall {
 
   /** What a call needs of the proxy. */
   record Means(
-      Desk desk, Upstream upstream, ProxyConfig config, CallSink sink, InstantSource clock) {}
+      Desk desk,
+      Upstream upstream,
+      ProxyConfig config,
+      RetryRule retryRule,
+      CallSink sink,
+      InstantSource clock) {}
+
+  /** Makes the request for the engine, once the call may go: a pause may have changed a version. */
+  @FunctionalInterface
+  interface Outgoing {
+    UpstreamRequest request(UpstreamDeadlines deadlines);
+  }
 
   private final Means means;
   private final OpenTurn turn;
@@ -36,8 +49,14 @@ final class ModelCall {
   private final Visit visit;
   private final AgentAnswer answer;
   private final String callId = UUID.randomUUID().toString();
-  private final ChatProgress progress = new ChatProgress();
+  private final LifeSigns signs;
+  private ChatProgress progress = new ChatProgress();
 
+  /** Whether something of the engine's answer was taken for the agent, so that it stands. */
+  private boolean answering;
+
+  private boolean lowered;
+  private int retries;
   private int engineStatus;
   private String verdict = "internal_error";
   private Optional<Instant> firstByteAt = Optional.empty();
@@ -51,14 +70,15 @@ final class ModelCall {
     this.speech = speech;
     this.visit = visit;
     this.answer = answer;
+    this.signs = new LifeSigns(speech, answer, means.config().keepAlive());
   }
 
   /**
    * Makes the call. Throws what closes the agent's connection, if its answer is not whole.
    *
-   * @param outgoing is asked once the call may go, since a pause may have changed the version
+   * @param outgoing is asked for each attempt
    */
-  void run(Supplier<UpstreamRequest> outgoing, long requestBytes) {
+  void run(Outgoing outgoing, long requestBytes) {
     boolean started = false;
     try {
       started = start(requestBytes);
@@ -114,11 +134,52 @@ final class ModelCall {
     responseBytes += bytes;
   }
 
-  private void converse(Supplier<UpstreamRequest> outgoing)
-      throws CallFailure, VisitEndedException {
-    means.desk().pass(visit, turn);
-    try (UpstreamCall engine = visit.engage(means.upstream().begin(outgoing.get()))) {
-      UpstreamHead head = engine.head();
+  private void converse(Outgoing outgoing) throws CallFailure, VisitEndedException {
+    means.desk().pass(visit, turn, signs);
+    long started = System.nanoTime();
+    while (true) {
+      Duration left = means.config().totalTimeout().minusNanos(System.nanoTime() - started);
+      try {
+        attempt(outgoing.request(deadlines(left)));
+        verdict = "ok";
+        turn.succeeded();
+        return;
+      } catch (CallFailure failure) {
+        Duration delay = delayBeforeRetry(failure, left).orElseThrow(() -> failure);
+        retries++;
+        progress = new ChatProgress();
+        means.desk().wait(visit, signs, delay);
+        means.desk().pass(visit, turn, signs);
+      }
+    }
+  }
+
+  private UpstreamDeadlines deadlines(Duration left) {
+    return new UpstreamDeadlines(
+        means.config().firstByteTimeout(),
+        means.config().idleTimeout(),
+        Optional.of(left.isNegative() ? Duration.ZERO : left));
+  }
+
+  /** Empty if the failure stands. */
+  private Optional<Duration> delayBeforeRetry(CallFailure failure, Duration left) {
+    if (answering) {
+      return Optional.empty();
+    }
+    if (failure.told().errorClass() == ErrorClass.OUTPUT_TOO_LONG
+        && failure.told().maxTokensAllowed().isPresent()
+        && !lowered) {
+      lowered = true;
+      speech.lowerMaxTokens(failure.told().maxTokensAllowed().getAsLong());
+      return Optional.of(Duration.ZERO);
+    }
+    return means.retryRule().delay(failure, retries).filter(delay -> delay.compareTo(left) < 0);
+  }
+
+  private void attempt(UpstreamRequest outgoing) throws CallFailure, VisitEndedException {
+    try (UpstreamCall engine = visit.engage(means.upstream().begin(outgoing))) {
+      engineStatus = 0;
+      UpstreamHead head = awaitHead(engine);
       engineStatus = head.status();
       firstByteAt = Optional.of(means.clock().instant());
       if (speech.stream() && head.isSuccess() && isEventStream(head)) {
@@ -126,12 +187,41 @@ final class ModelCall {
       } else {
         relayWhole(engine, head);
       }
-      verdict = "ok";
-      turn.succeeded();
     } catch (UpstreamException failure) {
       throwIfEnded();
       throw CallFailure.of(failure);
     }
+  }
+
+  private UpstreamHead awaitHead(UpstreamCall engine)
+      throws UpstreamException, VisitEndedException {
+    Optional<UpstreamHead> head = engine.head(signs.patience());
+    while (head.isEmpty()) {
+      signs.give();
+      head = engine.head(signs.patience());
+    }
+    return head.get();
+  }
+
+  /** As the engine's call reads; gives the agent signs of life meanwhile. */
+  int read(UpstreamCall engine, byte[] into) throws UpstreamException, VisitEndedException {
+    int length = engine.read(into, signs.patience());
+    while (length == 0) {
+      signs.give();
+      length = engine.read(into, signs.patience());
+    }
+    return length;
+  }
+
+  /** Not longer than the engine may be silent at all. */
+  Duration bounded(Duration time) {
+    Duration idle = means.config().idleTimeout();
+    return time.compareTo(idle) < 0 ? time : idle;
+  }
+
+  /** From now on the engine's answer stands, whatever becomes of it. */
+  void answering() {
+    answering = true;
   }
 
   private void throwIfEnded() throws VisitEndedException {
@@ -163,6 +253,7 @@ final class ModelCall {
               + ", which is no answer to a model call");
     }
     understand(body);
+    answering = true;
     answer.whole(speech.whole(head, body));
   }
 
@@ -175,7 +266,7 @@ final class ModelCall {
     }
     Map<String, @Nullable Object> frame = progress.error();
     if (frame != null) {
-      throw CallFailure.ofFrame(frame, body);
+      throw CallFailure.ofFrame(frame);
     }
     if (speech.stream()) {
       throw CallFailure.malformed("the engine answered a streaming call with a plain answer");
@@ -271,7 +362,8 @@ final class ModelCall {
             progress.usage().cachedTokens(),
             progress.toolCalls(),
             progress.finishReason(),
-            Optional.ofNullable(error));
+            Optional.ofNullable(error),
+            retries);
     turn.add(ended);
     try {
       if (started) {

@@ -26,6 +26,9 @@ sealed interface Speech permits ChatSpeech, TranslatedSpeech {
   /** The body for the engine. */
   byte[] question(OptionalDouble defaultTemperature);
 
+  /** Asks for this many tokens at most from now on. */
+  void lowerMaxTokens(long allowed);
+
   /**
    * A whole answer of the engine that is known to be a chat completion.
    *
