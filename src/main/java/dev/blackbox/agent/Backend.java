@@ -9,7 +9,9 @@ public interface Backend {
   /** The {@code blackbox_type} that selects it. */
   String type();
 
-  Capabilities capabilities();
+  default Capabilities capabilities() {
+    return Capabilities.STANDARD;
+  }
 
   /**
    * Where the system prompt is copied to, relative to the runtime directory, as the binding reports
@@ -20,7 +22,9 @@ public interface Backend {
   /**
    * What the system prompt applies to, as the binding reports it; for most backends their own type.
    */
-  String systemPromptTarget();
+  default String systemPromptTarget() {
+    return type();
+  }
 
   /**
    * Checks the options completely and finds the program, without any side effect.

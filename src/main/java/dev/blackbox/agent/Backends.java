@@ -2,6 +2,7 @@ package dev.blackbox.agent;
 
 import dev.blackbox.agent.claude.ClaudeBackend;
 import dev.blackbox.agent.codex.CodexBackend;
+import dev.blackbox.agent.openclaw.OpenclawBackend;
 import dev.blackbox.agent.opencode.OpencodeBackend;
 import dev.blackbox.agent.script.ScriptBackend;
 import dev.blackbox.process.Processes;
@@ -36,6 +37,7 @@ public final class Backends {
       Map<String, String> environment, Processes processes, Optional<Path> script) {
     List<Backend> backends = new ArrayList<>();
     backends.add(new OpencodeBackend(environment, processes));
+    backends.add(new OpenclawBackend(environment, processes));
     backends.add(new ClaudeBackend(environment, processes));
     backends.add(new CodexBackend(environment, processes));
     script.ifPresent(program -> backends.add(new ScriptBackend(program, environment)));

@@ -1,6 +1,5 @@
 package dev.blackbox.agent;
 
-import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.blackbox.agent.AgentResult.Kind;
 import dev.blackbox.process.ManagedProcess;
 import dev.blackbox.process.ProcessSpec;
@@ -11,11 +10,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,31 +29,13 @@ public final class CliAgent implements Agent {
 
   private static final int LOGS_KEPT = 2;
 
-  /** Source: the reference server's length of log tails in messages. */
-  private static final int TAIL_BYTES_MAX = 2_000;
-
   private final AgentSlot slot;
   private final CliDialect dialect;
   private final CliLimits limits;
   private final Path stdout;
   private final Path stderr;
 
-  private final ReentrantLock lock = new ReentrantLock();
-  private final Condition ended = lock.newCondition();
-
-  /** The turn that runs. */
-  @GuardedBy("lock")
-  private @Nullable Running running;
-
-  @GuardedBy("lock")
-  private boolean closed;
-
-  /** Fields are guarded by {@link #lock}. */
-  private static final class Running {
-    private @Nullable ManagedProcess process;
-    private boolean stopped;
-    private boolean over;
-  }
+  private final TurnGate<ManagedProcess> gate = new TurnGate<>();
 
   /** How the watching of a run ended. */
   private record Watched(boolean ended, boolean interrupted, @Nullable CliOutputException fault) {}
@@ -80,7 +56,7 @@ public final class CliAgent implements Agent {
 
   @Override
   public AgentResult run(AgentTask task) {
-    Running turn = begin();
+    TurnGate.Turn<ManagedProcess> turn = gate.begin();
     try {
       CliTurn talk = dialect.begin(task);
       int nul = task.prompt().indexOf('\0');
@@ -94,11 +70,12 @@ public final class CliAgent implements Agent {
         return broken(Kind.UNEXPECTED, "cannot be given its files: " + failed, talk);
       }
     } finally {
-      finish(turn);
+      gate.finish(turn);
     }
   }
 
-  private AgentResult runWithFiles(AgentTask task, Running turn, CliTurn first) throws IOException {
+  private AgentResult runWithFiles(
+      AgentTask task, TurnGate.Turn<ManagedProcess> turn, CliTurn first) throws IOException {
     dialect.prepare();
     if (!Files.isDirectory(dialect.directory())) {
       return broken(
@@ -114,7 +91,7 @@ public final class CliAgent implements Agent {
       CliTurn talk = first;
       while (true) {
         Optional<CliTurn> again = Optional.empty();
-        if (isStopped(turn)) {
+        if (gate.isStopped(turn)) {
           return new AgentResult.Stopped(talk.work());
         }
         long outputFrom = RuntimeFiles.size(stdout);
@@ -135,14 +112,16 @@ public final class CliAgent implements Agent {
         try (process;
             LineReader lines =
                 new LineReader(stdout, outputFrom, limits.lineBytesMax(), limits.turnBytesMax())) {
-          attach(turn, process);
+          if (!gate.attach(turn, process)) {
+            end(process, Duration.ZERO);
+          }
           Watched watched = watch(process, lines, talk, errorsFrom);
           boolean swept = process.sweep();
           CliExit exit = exit(process, watched, outputFrom, errorsFrom);
           boolean canGoOn = !watched.interrupted() && watched.fault() == null && swept;
-          again = canGoOn && !isStopped(turn) ? talk.again(exit) : Optional.empty();
+          again = canGoOn && !gate.isStopped(turn) ? talk.again(exit) : Optional.empty();
           if (again.isEmpty()) {
-            return result(over(turn), watched, swept, exit, talk);
+            return result(gate.over(turn), watched, swept, exit, talk);
           }
         }
         talk = again.get();
@@ -175,7 +154,7 @@ public final class CliAgent implements Agent {
     boolean endedByUs = false;
     try {
       long quietSince = System.nanoTime();
-      while (!hasExited(process, LOOK_EVERY)) {
+      while (!ProcessEnd.await(process, LOOK_EVERY)) {
         if (lines.read(talk::line)) {
           quietSince = System.nanoTime();
         }
@@ -210,8 +189,8 @@ public final class CliAgent implements Agent {
     return new CliExit(
         process.exitCode().orElse(0),
         watched.ended(),
-        RuntimeFiles.tail(stderr, errorsFrom, TAIL_BYTES_MAX),
-        RuntimeFiles.tail(stdout, outputFrom, TAIL_BYTES_MAX));
+        ProcessEnd.tail(stderr, errorsFrom),
+        ProcessEnd.tail(stdout, outputFrom));
   }
 
   private AgentResult result(
@@ -246,7 +225,7 @@ public final class CliAgent implements Agent {
     if (grace.isPositive()) {
       process.interrupt();
       try {
-        hasExited(process, grace);
+        ProcessEnd.await(process, grace);
       } catch (InterruptedException interrupted) {
         Thread.currentThread().interrupt();
       }
@@ -254,134 +233,19 @@ public final class CliAgent implements Agent {
     return process.end(Duration.ZERO);
   }
 
-  private static boolean hasExited(ManagedProcess process, Duration within)
-      throws InterruptedException {
-    try {
-      process.onExit().get(within.toNanos(), TimeUnit.NANOSECONDS);
-      return true;
-    } catch (TimeoutException alive) {
-      return false;
-    } catch (ExecutionException impossible) {
-      throw new IllegalStateException("exits complete normally", impossible);
-    }
-  }
-
-  private Running begin() {
-    lock.lock();
-    try {
-      if (running != null) {
-        throw new IllegalStateException("a turn runs already");
-      }
-      Running turn = new Running();
-      turn.stopped = closed;
-      running = turn;
-      return turn;
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  /** From here on a stop ends the process; one that came before ends it now. */
-  private void attach(Running turn, ManagedProcess process) {
-    lock.lock();
-    try {
-      turn.process = process;
-      if (!turn.stopped) {
-        return;
-      }
-    } finally {
-      lock.unlock();
-    }
-    end(process, Duration.ZERO);
-  }
-
-  private boolean isStopped(Running turn) {
-    lock.lock();
-    try {
-      return turn.stopped;
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  /** The run has ended: a stop that comes later stops nothing. Says whether one came before. */
-  private boolean over(Running turn) {
-    lock.lock();
-    try {
-      turn.over = true;
-      return turn.stopped;
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  private void finish(Running turn) {
-    lock.lock();
-    try {
-      if (running == turn) {
-        running = null;
-      }
-      ended.signalAll();
-    } finally {
-      lock.unlock();
-    }
-  }
-
   @Override
   public StopReport stop(Duration within) {
-    long deadline = System.nanoTime() + within.toNanos();
-    Running turn;
-    @Nullable ManagedProcess process;
-    boolean byItself;
-    lock.lock();
-    try {
-      if (running == null) {
-        return StopReport.NOTHING;
-      }
-      turn = running;
-      byItself = turn.over;
-      turn.stopped |= !byItself;
-      process = byItself ? null : turn.process;
-    } finally {
-      lock.unlock();
-    }
     Duration half = within.dividedBy(2);
     Duration grace = limits.interruptGrace().compareTo(half) < 0 ? limits.interruptGrace() : half;
-    if (process != null && !end(process, grace)) {
-      return StopReport.unproved("a process of " + dialect.type() + " could not be ended");
-    }
-    return awaitEnd(turn, deadline)
-        ? byItself ? StopReport.NOTHING : StopReport.STOPPED
-        : StopReport.unproved("the turn did not end within " + within.toMillis() + " ms");
-  }
-
-  private boolean awaitEnd(Running turn, long deadline) {
-    lock.lock();
-    try {
-      long left = deadline - System.nanoTime();
-      while (running == turn) {
-        if (left <= 0) {
-          return false;
-        }
-        left = ended.awaitNanos(left);
-      }
-      return true;
-    } catch (InterruptedException interrupt) {
-      Thread.currentThread().interrupt();
-      return false;
-    } finally {
-      lock.unlock();
-    }
+    return gate.stop(
+        within,
+        (process, _) ->
+            end(process, grace) ? "" : "a process of " + dialect.type() + " could not be ended");
   }
 
   @Override
   public void close() {
-    lock.lock();
-    try {
-      closed = true;
-    } finally {
-      lock.unlock();
-    }
+    gate.close();
     stop(CLOSE_MAX);
   }
 }

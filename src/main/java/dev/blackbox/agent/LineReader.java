@@ -10,7 +10,7 @@ import java.nio.file.Path;
  * Reads lines from a file that a process appends to, from where the file ended when reading began.
  * It never waits: a child of the process that keeps the file open blocks nobody. For one thread.
  */
-final class LineReader implements Resource {
+public final class LineReader implements Resource {
 
   private static final int BUFFER_BYTES = 64 << 10;
 
@@ -24,7 +24,7 @@ final class LineReader implements Resource {
   private long bytes;
 
   /** Gets one line, without its end. */
-  interface Sink {
+  public interface Sink {
     void line(byte[] line) throws CliOutputException;
   }
 
@@ -33,7 +33,7 @@ final class LineReader implements Resource {
    * @param lineBytesMax longest line
    * @param bytesMax most that is read in all
    */
-  LineReader(Path file, long from, int lineBytesMax, long bytesMax) throws IOException {
+  public LineReader(Path file, long from, int lineBytesMax, long bytesMax) throws IOException {
     this.file = new RandomAccessFile(file.toFile(), "r");
     this.file.seek(from);
     this.lineBytesMax = lineBytesMax;
@@ -46,7 +46,7 @@ final class LineReader implements Resource {
    * @return true if there was something
    * @throws CliOutputException if a bound was reached, or the sink's own
    */
-  boolean read(Sink sink) throws IOException, CliOutputException {
+  public boolean read(Sink sink) throws IOException, CliOutputException {
     long left = file.length() - file.getFilePointer();
     boolean any = left > 0;
     while (left > 0) {
@@ -65,7 +65,7 @@ final class LineReader implements Resource {
   }
 
   /** The process has ended: what follows the last line end is a line, too. */
-  void finish(Sink sink) throws CliOutputException {
+  public void finish(Sink sink) throws CliOutputException {
     if (line.size() > 0) {
       endLine(sink);
     }

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -208,6 +209,39 @@ public final class Options {
   }
 
   /** Empty if the option is absent or null. */
+  public OptionalDouble number(String name, double min) {
+    Object value = take(name);
+    if (value == null) {
+      return OptionalDouble.empty();
+    }
+    OptionalDouble number = asNumber(value);
+    if (number.isEmpty()) {
+      fault(name, "must be a number, is " + described(value));
+    } else if (number.getAsDouble() < min) {
+      fault(name, "must be at least " + min + ", is " + described(value));
+    }
+    return number;
+  }
+
+  /** A whole number that is not negative, or a text; empty if the option is absent or null. */
+  public Optional<Object> integerOrText(String name) {
+    Object value = take(name);
+    return switch (value) {
+      case null -> Optional.empty();
+      case String text -> Optional.of(text);
+      default -> {
+        OptionalLong integer = integer(name, 0);
+        yield integer.isPresent() ? Optional.of(integer.getAsLong()) : Optional.empty();
+      }
+    };
+  }
+
+  /** A list of strings; empty if the option is absent or null. */
+  public Optional<List<String>> optionalStrings(String name) {
+    return take(name) == null ? Optional.empty() : Optional.of(strings(name, List.of()));
+  }
+
+  /** Empty if the option is absent or null. */
   public Optional<Boolean> flag(String name) {
     Object value = take(name);
     if (value == null) {
@@ -293,6 +327,20 @@ public final class Options {
       };
     } catch (ArithmeticException | NumberFormatException notAnInteger) {
       return OptionalLong.empty();
+    }
+  }
+
+  private static OptionalDouble asNumber(Object value) {
+    try {
+      return switch (value) {
+        case Boolean flag -> OptionalDouble.of(flag ? 1 : 0);
+        case Number number -> OptionalDouble.of(number.doubleValue());
+        case String text when text.strip().length() <= DIGITS_MAX ->
+            OptionalDouble.of(new BigDecimal(text.strip()).doubleValue());
+        default -> OptionalDouble.empty();
+      };
+    } catch (NumberFormatException notANumber) {
+      return OptionalDouble.empty();
     }
   }
 

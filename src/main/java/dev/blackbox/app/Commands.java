@@ -18,6 +18,7 @@ final class Commands {
             .addSubcommand(SettingOptions.on(new ServeCommand(opener)))
             .addSubcommand(new DemoCommand())
             .addSubcommand(new EngineCommand())
+            .addSubcommand(new SoakCommand())
             .addSubcommand(
                 new CommandLine(new LedgerCommand())
                     .addSubcommand(SettingOptions.on(new LedgerCommand.Check()))

@@ -107,7 +107,7 @@ final class DemoCommand implements Callable<Integer> {
     return answer != null && answer.strip().toLowerCase(java.util.Locale.ROOT).startsWith("y");
   }
 
-  private static void forget(Thread hook) {
+  static void forget(Thread hook) {
     try {
       Runtime.getRuntime().removeShutdownHook(hook);
     } catch (IllegalStateException ending) {

@@ -12,7 +12,7 @@ import java.time.InstantSource;
  * A ledger that is only read, by a command and not by a server. Opening it applies the journal's
  * tail, as any opening does, and is recorded as a boot, marked as what it is.
  */
-final class LedgerInspection implements Resource {
+public final class LedgerInspection implements Resource {
 
   private final Ledger ledger;
 
@@ -21,7 +21,7 @@ final class LedgerInspection implements Resource {
   }
 
   /** Takes the lock, so it fails with {@link ExitCode#STATE_LOCKED} while a server runs. */
-  static LedgerInspection open(LedgerConfig config) {
+  public static LedgerInspection open(LedgerConfig config) {
     try {
       return new LedgerInspection(
           Ledger.open(
@@ -34,7 +34,7 @@ final class LedgerInspection implements Resource {
     }
   }
 
-  LedgerReads reads() {
+  public LedgerReads reads() {
     return ledger.reads();
   }
 

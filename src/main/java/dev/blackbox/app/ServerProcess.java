@@ -57,12 +57,27 @@ public final class ServerProcess implements Resource {
    *
    * @param main has to understand {@code serve}
    */
-  static ServerProcess start(
+  public static ServerProcess start(
       Class<?> main, List<String> options, Map<String, String> environment, Path log) {
+    return start(List.of(), main, options, environment, log);
+  }
+
+  /**
+   * As above, through another program.
+   *
+   * @param through words before the command line; has to become the program that they name
+   */
+  static ServerProcess start(
+      List<String> through,
+      Class<?> main,
+      List<String> options,
+      Map<String, String> environment,
+      Path log) {
     List<String> arguments = new ArrayList<>(List.of("serve"));
     arguments.addAll(options);
-    JavaCommand command = JavaCommand.of(main, arguments);
-    ProcessBuilder builder = new ProcessBuilder(command.words());
+    List<String> words = new ArrayList<>(through);
+    words.addAll(JavaCommand.of(main, arguments).words());
+    ProcessBuilder builder = new ProcessBuilder(words);
     builder.environment().keySet().removeIf(ServerProcess::isOurs);
     builder.environment().putAll(environment);
     builder.redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()));
@@ -72,7 +87,7 @@ public final class ServerProcess implements Resource {
       Thread.ofVirtual().name("server-stdout").start(server::readOutput);
       return server;
     } catch (IOException failure) {
-      throw new UncheckedIOException("cannot start " + command.words().getFirst(), failure);
+      throw new UncheckedIOException("cannot start " + words.getFirst(), failure);
     }
   }
 
@@ -112,6 +127,15 @@ public final class ServerProcess implements Resource {
               : "is not ready after " + within.toSeconds() + " s";
       throw new IllegalStateException("the server " + how + ". " + logTail(), failure);
     }
+  }
+
+  /** Whether it has printed that line. */
+  public boolean isReady() {
+    return readyLine.isDone() && !readyLine.isCompletedExceptionally();
+  }
+
+  public boolean isAlive() {
+    return process.isAlive();
   }
 
   /** Where it listens; after {@link #awaitReady}. */

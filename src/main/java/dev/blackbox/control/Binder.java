@@ -1,7 +1,6 @@
 package dev.blackbox.control;
 
 import dev.blackbox.agent.Agent;
-import dev.blackbox.agent.AgentSlot;
 import dev.blackbox.agent.AgentStartException;
 import dev.blackbox.agent.Backend;
 import dev.blackbox.control.Rollout.BindingView;
@@ -9,25 +8,20 @@ import dev.blackbox.control.Rollout.RegisterRequest;
 import dev.blackbox.kernel.ErrorCode;
 import dev.blackbox.kernel.Problem;
 import dev.blackbox.kernel.Secret;
+import dev.blackbox.kernel.SessionId;
 import dev.blackbox.ledger.Ledger;
 import dev.blackbox.ledger.LedgerFacts;
 import dev.blackbox.process.Processes;
 import dev.blackbox.proxy.ModelProxy;
-import dev.blackbox.proxy.ProxyBinding;
 import dev.blackbox.turn.SessionSnapshot;
 import dev.blackbox.turn.SessionState;
-import dev.blackbox.wire.Fingerprints;
+import dev.blackbox.wire.Json;
 import java.io.IOException;
-import java.net.URI;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.concurrent.Semaphore;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -44,15 +38,26 @@ final class Binder {
   private final Ledger ledger;
   private final ModelProxy proxy;
   private final Function<String, Optional<Backend>> backends;
-  private final Processes processes;
+  private final AgentStarts starts;
   private final PauseControl pauses;
+  private final Work work;
   private final ServerStatus status;
   private final ControlConfig config;
   private final String serverVersion;
   private final InstantSource clock;
+  private final UnregisteredBinding unregistered;
   private final RuntimeDirectories directories = new RuntimeDirectories();
   private final Semaphore oneAtATime = new Semaphore(1, true);
   private final AtomicReference<@Nullable LiveBinding> current = new AtomicReference<>();
+
+  /** What goes on in a binding; the engine's and the commands' side of it. */
+  interface Work {
+    /** Ends the session's turn and commands, and waits a bounded time for that. */
+    void end(long sessionKey) throws InterruptedException;
+
+    /** Lets run what waited for this binding since the boot before. */
+    void launchQueued(LiveBinding binding);
+  }
 
   Binder(
       Ledger ledger,
@@ -60,6 +65,7 @@ final class Binder {
       Function<String, Optional<Backend>> backends,
       Processes processes,
       PauseControl pauses,
+      Work work,
       ServerStatus status,
       ControlConfig config,
       String serverVersion,
@@ -67,9 +73,11 @@ final class Binder {
     this.ledger = ledger;
     this.proxy = proxy;
     this.backends = backends;
-    this.processes = processes;
+    this.starts = new AgentStarts(proxy, processes, clock);
     this.pauses = pauses;
+    this.work = work;
     this.status = status;
+    this.unregistered = new UnregisteredBinding(ledger);
     this.config = config;
     this.serverVersion = serverVersion;
     this.clock = clock;
@@ -99,7 +107,7 @@ final class Binder {
     }
   }
 
-  private BindingView registerAlone(Registration registration) {
+  private BindingView registerAlone(Registration registration) throws InterruptedException {
     LiveBinding standing = current.get();
     if (standing != null && isRepeat(registration, standing)) {
       return standing.view();
@@ -113,15 +121,61 @@ final class Binder {
     if (standing != null) {
       refuseWhileSessionsAreOpen(registration, standing);
     }
+    Optional<LedgerFacts.OpenBinding> left = unregistered.waiting();
+    boolean goesOn =
+        left.filter(open -> open.binding().fingerprint().equals(registration.fingerprint()))
+            .isPresent();
+    if (left.isPresent() && !goesOn) {
+      throw rebindRefused(registration.sessionId());
+    }
     Backend.Plan plan = plan(registration);
+    Optional<Path> directory = goesOn ? Optional.empty() : Optional.of(newDirectory(registration));
+    try {
+      initializing();
+      LiveBinding made =
+          directory.isPresent()
+              ? bindAnew(registration, plan, directory.get())
+              : goOn(left.orElseThrow(), registration);
+      current.set(made);
+      status.become(ServerState.READY, "");
+      if (goesOn) {
+        work.launchQueued(made);
+      }
+      return made.view();
+    } finally {
+      // Whatever went wrong: the next registration must find a state that it can leave.
+      if (status.state() == ServerState.INITIALIZING) {
+        status.become(ServerState.ERROR, "a registration failed; the log says why");
+        directory.ifPresent(directories::remove);
+      }
+    }
+  }
+
+  private void initializing() {
     if (!status.become(ServerState.INITIALIZING, "")) {
       throw ServerStatus.notReady(status.now());
     }
-    tearDown("replaced by another registration");
-    LiveBinding made = bindAnew(registration, plan);
-    current.set(made);
-    status.become(ServerState.READY, "");
-    return made.view();
+  }
+
+  private LiveBinding goOn(LedgerFacts.OpenBinding left, Registration registration) {
+    LiveBinding live = resumeAlone(left, registration);
+    unregistered.forget();
+    ledger.bindingState(live.runtimeId(), ServerState.READY.wireName(), "");
+    return live;
+  }
+
+  /** Before anything is torn down: a root that cannot be written refuses the registration. */
+  private Path newDirectory(Registration registration) {
+    try {
+      return directories.create(Path.of(registration.effective().runtimeRoot()), clock.instant());
+    } catch (IOException failure) {
+      String reason = "the runtime directory cannot be made: " + failure;
+      if (current.get() == null) {
+        status.become(ServerState.INITIALIZING, "");
+        throw failed(registration.backend().type(), reason, failure);
+      }
+      throw problem(registration.backend().type(), reason, failure);
+    }
   }
 
   /**
@@ -140,12 +194,16 @@ final class Binder {
   private void refuseWhileSessionsAreOpen(Registration registration, LiveBinding standing) {
     boolean same = registration.fingerprint().equals(standing.fingerprint());
     if (!same && sessionState(standing) != SessionState.ABORTED) {
-      throw Problem.conflict(
-          "Cannot rebind while active or desynced sessions still exist. Abort session "
-              + standing.sessionId()
-              + " first.",
-          Map.of());
+      throw rebindRefused(standing.sessionId());
     }
+  }
+
+  private static Problem rebindRefused(SessionId open) {
+    return Problem.conflict(
+        "Cannot rebind while active or desynced sessions still exist. Abort session "
+            + open
+            + " first.",
+        Map.of());
   }
 
   private SessionState sessionState(LiveBinding binding) {
@@ -168,43 +226,30 @@ final class Binder {
     }
   }
 
-  private LiveBinding bindAnew(Registration registration, Backend.Plan plan) {
+  private LiveBinding bindAnew(Registration registration, Backend.Plan plan, Path directory)
+      throws InterruptedException {
     String type = registration.backend().type();
-    Path directory;
-    try {
-      directory =
-          directories.create(Path.of(registration.effective().runtimeRoot()), clock.instant());
-    } catch (IOException failure) {
-      throw failed(type, "the runtime directory cannot be made: " + failure, failure);
-    }
+    tearDown("replaced by another registration");
     Secret agentKey = Secret.random("bbs-");
     Agent agent;
     try {
-      agent = startAgent(registration, plan, directory, agentKey, 0, Optional.empty());
+      agent = starts.start(registration, plan, directory, agentKey, 0, Optional.empty());
     } catch (AgentStartException failure) {
       directories.setAside(directory, config.failedRuntimesKept());
       throw failed(type, failure.getMessage(), failure);
     }
     try {
-      String viewJson = BindingViews.binding(registration, directory, clock.instant());
-      String configJson = BindingViews.config(registration, plan.identity(), serverVersion);
-      LedgerFacts.Bound bound =
-          ledger.bind(
-              new LedgerFacts.Binding(
-                  directory.getFileName().toString(),
-                  type,
-                  registration.fingerprint(),
-                  StoredRegistrations.write(registration),
-                  Fingerprints.sha256Hex(configJson.getBytes(StandardCharsets.UTF_8)),
-                  configJson,
-                  viewJson,
-                  registration.sessionId(),
-                  registration.instanceId(),
-                  proxy.port(),
-                  registration.systemPrompt().filter(prompt -> !prompt.text().isBlank()),
-                  OptionalLong.empty()));
-      proxy.bind(proxyBinding(registration, agentKey, bound.sessionKey()));
-      return live(registration, directory, agent, bound.sessionKey(), viewJson, 1);
+      LedgerFacts.Binding binding =
+          StoredRegistrations.binding(
+              registration,
+              directory,
+              BindingViews.config(registration, plan.identity(), serverVersion),
+              proxy.port(),
+              clock.instant());
+      LedgerFacts.Bound bound = ledger.bind(binding);
+      proxy.bind(AgentStarts.proxyBinding(registration, agentKey, bound.sessionKey()));
+      return AgentStarts.live(
+          registration, directory, agent, bound.sessionKey(), binding.viewJson(), 1);
     } catch (RuntimeException ledgerDown) {
       agent.close();
       proxy.unbind();
@@ -218,33 +263,47 @@ final class Binder {
    * Goes on with the binding of the boot before: same directory, same session, the agent's own
    * conversation. The state is {@code initializing} already.
    *
+   * @return empty if that needs the registration once more, because it had secrets; the server is
+   *     then in {@code error}, and its session and what waits there stay as they are
    * @throws Problem if that cannot be done; the server is then in {@code error}, and says why
    */
-  LiveBinding resume(LedgerFacts.OpenBinding open) throws InterruptedException {
+  Optional<LiveBinding> resume(LedgerFacts.OpenBinding open) throws InterruptedException {
     oneAtATime.acquire();
     try {
-      LiveBinding live = resumeAlone(open);
+      Optional<String> missing = unregistered.missing(open);
+      if (missing.isPresent()) {
+        errorAtBoot(open, missing.get());
+        return Optional.empty();
+      }
+      LiveBinding live =
+          resumeAlone(
+              open,
+              StoredRegistrations.read(
+                  open.binding(), backends, config.settings(), config.systemPromptBytesMax()));
       current.set(live);
       ledger.bindingState(live.runtimeId(), ServerState.READY.wireName(), "");
       status.become(ServerState.READY, "");
-      return live;
-    } catch (Problem failure) {
-      status.become(ServerState.ERROR, failure.text());
-      ledger.bindingState(open.binding().runtimeId(), ServerState.ERROR.wireName(), failure.text());
-      ledger.desync(open.sessionKey(), failure.text());
+      return Optional.of(live);
+    } catch (RuntimeException failure) {
+      String reason =
+          failure instanceof Problem problem ? problem.text() : "a failure in our own code";
+      errorAtBoot(open, reason);
+      ledger.desync(open.sessionKey(), reason);
       throw failure;
     } finally {
       oneAtATime.release();
     }
   }
 
-  private LiveBinding resumeAlone(LedgerFacts.OpenBinding open) {
-    Registration registration =
-        StoredRegistrations.read(
-            open.binding(), backends, config.settings(), config.systemPromptBytesMax());
+  private void errorAtBoot(LedgerFacts.OpenBinding open, String reason) {
+    status.become(ServerState.ERROR, reason);
+    ledger.bindingState(open.binding().runtimeId(), ServerState.ERROR.wireName(), reason);
+  }
+
+  private LiveBinding resumeAlone(LedgerFacts.OpenBinding open, Registration registration) {
     Backend.Plan plan = registration.backend().plan(registration.agentOptions());
     String configJson = BindingViews.config(registration, plan.identity(), serverVersion);
-    String configHash = Fingerprints.sha256Hex(configJson.getBytes(StandardCharsets.UTF_8));
+    String configHash = StoredRegistrations.hash(configJson);
     if (!configHash.equals(open.binding().configHash())) {
       throw failed(
           registration.backend().type(),
@@ -264,8 +323,8 @@ final class Binder {
     Secret agentKey = Secret.random("bbs-");
     try {
       Agent agent =
-          startAgent(registration, plan, directory, agentKey, open.sessionKey(), agentSession);
-      return live(
+          starts.start(registration, plan, directory, agentKey, open.sessionKey(), agentSession);
+      return AgentStarts.live(
           registration,
           directory,
           agent,
@@ -277,93 +336,26 @@ final class Binder {
     }
   }
 
-  /** The proxy serves the agent before it starts, since some agents look for their models first. */
-  private Agent startAgent(
-      Registration registration,
-      Backend.Plan plan,
-      Path directory,
-      Secret agentKey,
-      long sessionKey,
-      Optional<String> knownSession)
-      throws AgentStartException {
-    ServerSettings settings = registration.effective();
-    proxy.bind(proxyBinding(registration, agentKey, sessionKey));
-    try {
-      return plan.start(
-          new AgentSlot(
-              directory,
-              registration.sessionId(),
-              registration.instanceId(),
-              URI.create("http://127.0.0.1:" + proxy.port() + registration.router().apiPrefix()),
-              agentKey,
-              Duration.ofMillis(settings.routerTimeout()),
-              registration.systemPrompt().map(SessionSnapshot.SystemPrompt::text),
-              knownSession,
-              Durations.ofSeconds(settings.healthCheckTimeout()),
-              Durations.ofSeconds(settings.healthCheckInterval()),
-              processes,
-              clock));
-    } catch (AgentStartException | RuntimeException failure) {
-      proxy.unbind();
-      throw failure;
-    }
-  }
-
-  private static ProxyBinding proxyBinding(
-      Registration registration, Secret agentKey, long sessionKey) {
-    return new ProxyBinding(
-        sessionKey,
-        registration.sessionId(),
-        registration.instanceId(),
-        registration.request().sandboxId(),
-        registration.router().origin(),
-        registration.router().apiPrefix(),
-        agentKey,
-        registration.proxyOptions());
-  }
-
-  private static LiveBinding live(
-      Registration registration,
-      Path directory,
-      Agent agent,
-      long sessionKey,
-      String viewJson,
-      long nextTraceSequence) {
-    return new LiveBinding(
-        directory.getFileName().toString(),
-        sessionKey,
-        registration.sessionId(),
-        registration.instanceId(),
-        registration.backend().type(),
-        registration.fingerprint(),
-        registration.parametersFingerprint(),
-        registration.effective(),
-        directory,
-        agent,
-        BindingViews.view(registration, viewJson),
-        new AtomicLong(nextTraceSequence));
-  }
-
   /** Ends the binding that stands, if one does: agent, proxy, pause, directory. */
-  private void tearDown(String reason) {
-    LiveBinding old = current.getAndSet(null);
-    if (old == null) {
-      ledger
-          .reads()
-          .openBinding()
-          .ifPresent(
-              left -> {
-                ledger.abort(left.sessionKey(), reason);
-                ledger.unbind(left.binding().runtimeId(), reason);
-              });
-      return;
+  private void tearDown(String reason) throws InterruptedException {
+    unregistered.forget();
+    LiveBinding old = current.get();
+    if (old != null) {
+      work.end(old.sessionKey());
+      current.set(null);
+      closeAgent(old);
+      proxy.unbind();
     }
-    closeAgent(old);
-    proxy.unbind();
     pauses.reset();
-    ledger.abort(old.sessionKey(), reason);
-    ledger.unbind(old.runtimeId(), reason);
-    directories.remove(old.runtimeDirectory());
+    Optional<LedgerFacts.OpenBinding> left = ledger.reads().openBinding();
+    if (left.isPresent()) {
+      ledger.abort(left.get().sessionKey(), reason);
+      ledger.unbind(left.get().binding().runtimeId(), reason);
+      Object directory = Json.object(left.get().binding().viewJson()).get("runtime_dir");
+      if (directory instanceof String path) {
+        directories.remove(Path.of(path));
+      }
+    }
   }
 
   /** At shutdown: the agent ends, the binding stays in the ledger for the next boot. */
@@ -387,8 +379,16 @@ final class Binder {
   }
 
   private Problem failed(String type, @Nullable String reason, @Nullable Throwable cause) {
-    String message = "Failed to initialize backend: " + reason;
-    status.become(ServerState.ERROR, message);
-    return new Problem(ErrorCode.BACKEND_ERROR, message, Map.of("blackbox_type", type), cause);
+    Problem problem = problem(type, reason, cause);
+    status.become(ServerState.ERROR, problem.text());
+    return problem;
+  }
+
+  private static Problem problem(String type, @Nullable String reason, @Nullable Throwable cause) {
+    return new Problem(
+        ErrorCode.BACKEND_ERROR,
+        "Failed to initialize backend: " + reason,
+        Map.of("blackbox_type", type),
+        cause);
   }
 }

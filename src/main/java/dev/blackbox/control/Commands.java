@@ -1,111 +1,175 @@
 package dev.blackbox.control;
 
-import dev.blackbox.control.Rollout.CommandView;
+import dev.blackbox.control.Rollout.CommandSubmission;
+import dev.blackbox.control.Rollout.ExecuteRequest;
+import dev.blackbox.control.TurnOutcomes.StopCause;
 import dev.blackbox.kernel.ErrorCode;
 import dev.blackbox.kernel.Problem;
+import dev.blackbox.kernel.SessionId;
 import dev.blackbox.ledger.Ledger;
 import dev.blackbox.ledger.LedgerFacts;
-import dev.blackbox.process.ManagedProcess;
-import dev.blackbox.process.ProcessSpec;
-import dev.blackbox.process.Processes;
+import dev.blackbox.ledger.LedgerFacts.CommandEnd;
+import dev.blackbox.turn.CommandId;
+import dev.blackbox.turn.CommandSnapshot;
+import dev.blackbox.turn.CommandState;
 import dev.blackbox.turn.SessionSnapshot;
-import dev.blackbox.turn.SessionState;
-import dev.blackbox.turn.TurnOutcome;
-import dev.blackbox.turn.TurnSnapshot;
-import dev.blackbox.wire.Json;
-import dev.blackbox.wire.Timestamps;
+import dev.blackbox.turn.TurnError;
+import dev.blackbox.wire.Fingerprints;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
-import java.time.Instant;
-import java.time.InstantSource;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalInt;
-import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Shell commands in the agent's workspace, one at a time, each recorded with its result. */
+/**
+ * Shell commands in the agent's workspace: accepted and recorded, then run one at a time in the
+ * order in which they were accepted, each recorded before it begins and with its result. One
+ * virtual thread per command owns all of that; other threads only wish for its end or wait for it.
+ */
 final class Commands {
 
-  /** Time between SIGTERM and SIGKILL. Source: reference server, section 8.6. */
-  private static final Duration TERM_GRACE = Duration.ofSeconds(2);
+  private static final System.Logger LOG = System.getLogger(Commands.class.getName());
 
-  /** How often a waiting command looks whether its session was aborted. */
-  private static final Duration LOOK_EVERY = Duration.ofMillis(200);
-
-  /** What a command inherits of the server's own environment; everything else stays here. */
-  private static final Set<String> INHERITED =
-      Set.of("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TERM", "USER", "LOGNAME", "SHELL");
-
-  /** Failures after which a controller may still look at what the agent left ("harvest"). */
-  private static final Set<ErrorCode> HARVESTABLE =
-      Set.of(ErrorCode.CONTEXT_OVERFLOW, ErrorCode.MAX_STEPS_EXCEEDED);
+  /**
+   * How often a waiting thread looks by itself: an end that this class did not make, such as that
+   * of a queued command by an abort, is not told to it.
+   */
+  private static final Duration LOOK_EVERY = Duration.ofSeconds(1);
 
   private final Ledger ledger;
-  private final Processes processes;
+  private final ServerStatus status;
+  private final Binder binder;
   private final WorkspaceLock workspace;
+  private final Shell shell;
   private final ControlConfig config;
-  private final Map<String, String> environment;
-  private final InstantSource clock;
-  private final AtomicInteger waiting = new AtomicInteger();
-  private final AtomicReference<@Nullable ManagedProcess> current = new AtomicReference<>();
+  private final Map<Long, RunningCommand> running = new ConcurrentHashMap<>();
+  private final Map<Long, CompletableFuture<@Nullable Void>> waiters = new ConcurrentHashMap<>();
 
   Commands(
       Ledger ledger,
-      Processes processes,
+      ServerStatus status,
+      Binder binder,
       WorkspaceLock workspace,
-      ControlConfig config,
-      Map<String, String> environment,
-      InstantSource clock) {
+      Shell shell,
+      ControlConfig config) {
     this.ledger = ledger;
-    this.processes = processes;
+    this.status = status;
+    this.binder = binder;
     this.workspace = workspace;
+    this.shell = shell;
     this.config = config;
-    this.environment = Map.copyOf(environment);
-    this.clock = clock;
   }
 
-  CommandView execute(LiveBinding binding, String command, Optional<Double> timeoutSeconds)
-      throws InterruptedException {
-    double limit = timeoutSeconds.orElse(binding.effective().executeCmdTimeout());
-    requireCommandsAllowed(binding);
-    if (waiting.incrementAndGet() > config.commandsWaitingMax()) {
-      waiting.decrementAndGet();
-      throw Problem.unavailable(
-          "Already "
-              + config.commandsWaitingMax()
-              + " commands wait for the workspace. Try again later.",
-          Map.of());
+  /** A known command is found before anything else is asked, as a known turn is (P3). */
+  CommandSubmission submit(ExecuteRequest request) {
+    Optional<LiveBinding> live = binder.current();
+    Optional<SessionSnapshot> session = Submissions.sessionFor(ledger, request.sessionId(), live);
+    Optional<Problem> refusal = refusal(request, live);
+    if (session.isEmpty()) {
+      throw refusal.orElseGet(
+          () ->
+              Problem.notFound(
+                  "Session does not exist.", Map.of("session_id", request.sessionId())));
     }
-    try {
-      while (!workspace.tryAcquire(LOOK_EVERY)) {
-        requireCommandsAllowed(binding);
+    double limit =
+        request
+            .timeoutSeconds()
+            .or(() -> live.map(binding -> binding.effective().executeCmdTimeout()))
+            .orElse(0.0);
+    LedgerFacts.CommandAdmission admission =
+        ledger.admitCommand(
+            new LedgerFacts.CommandAdmit(
+                session.get().key(),
+                wellFormed(request.commandId()),
+                fingerprint(request),
+                request.command().strip(),
+                limit,
+                refusal,
+                config.commandsWaitingMax() + 1));
+    return switch (admission) {
+      case LedgerFacts.CommandAdmission.Fresh(CommandSnapshot command) -> {
+        launch(live.orElseThrow(), command);
+        yield new CommandSubmission(command, false);
       }
-    } finally {
-      waiting.decrementAndGet();
-    }
-    try {
-      requireCommandsAllowed(binding);
-      return run(binding, command, limit);
-    } finally {
-      workspace.release();
+      case LedgerFacts.CommandAdmission.Known(CommandSnapshot command) ->
+          new CommandSubmission(command, true);
+      case LedgerFacts.CommandAdmission.Refused(Problem problem) -> throw problem;
+    };
+  }
+
+  /** Takes over a queued command. */
+  void launch(LiveBinding binding, CommandSnapshot command) {
+    RunningCommand run = new RunningCommand(command);
+    running.put(command.number(), run);
+    Thread.ofVirtual().name("command-" + command.number()).start(() -> run(binding, run));
+  }
+
+  /** Waits until a command is settled or the time is over, and returns it as it then is. */
+  CommandSnapshot await(long number, Optional<Duration> within) throws InterruptedException {
+    long end = System.nanoTime() + within.map(Duration::toNanos).orElse(0L);
+    while (true) {
+      CompletableFuture<@Nullable Void> signal =
+          waiters.computeIfAbsent(number, _ -> new CompletableFuture<>());
+      // Looked at after the wish to be woken, so that no end goes unnoticed.
+      CommandSnapshot now = find(number);
+      if (now.state().isSettled()) {
+        waiters.remove(number, signal);
+        return now;
+      }
+      long leftNanos = within.isPresent() ? end - System.nanoTime() : Long.MAX_VALUE;
+      if (leftNanos <= 0) {
+        return now;
+      }
+      try {
+        signal.get(Math.min(leftNanos, LOOK_EVERY.toNanos()), TimeUnit.NANOSECONDS);
+      } catch (TimeoutException _) {
+        // look again
+      } catch (ExecutionException impossible) {
+        throw new IllegalStateException("signals complete normally", impossible);
+      }
     }
   }
 
-  /** Ends the command that runs, if any. */
-  void stop() {
-    ManagedProcess running = current.get();
-    if (running != null) {
-      running.end(TERM_GRACE);
+  /** Ends it at once if it waits; else wishes for its end, which {@link #await} tells. */
+  CommandSnapshot cancel(CommandSnapshot command) {
+    return stop(command, StopCause.CANCEL);
+  }
+
+  /** Ends all commands of a session, waiting ones too, and waits for that. */
+  void stopAll(long sessionKey, StopCause cause, Duration within) throws InterruptedException {
+    List<CommandSnapshot> open =
+        running.values().stream()
+            .map(RunningCommand::command)
+            .filter(command -> command.sessionKey() == sessionKey)
+            .toList();
+    open.forEach(command -> stop(command, cause));
+    long end = System.nanoTime() + within.toNanos();
+    for (CommandSnapshot command : open) {
+      await(command.number(), Optional.of(Duration.ofNanos(Math.max(0, end - System.nanoTime()))));
+    }
+  }
+
+  /** The same for all sessions, without waiting. */
+  void hurry() {
+    running.values().forEach(run -> run.requestStop(StopCause.SHUTDOWN));
+  }
+
+  /** Settles commands that were left queued, and whose binding could not be had again. */
+  void settleWithoutAgent(long sessionKey, String reason) {
+    for (CommandSnapshot command : ledger.reads().queuedCommands(sessionKey)) {
+      end(
+          command,
+          CommandEnd.without(
+              CommandState.FAILED,
+              error(command, ErrorCode.BACKEND_ERROR, "The command did not run: " + reason)));
     }
   }
 
@@ -121,133 +185,159 @@ final class Commands {
     return command;
   }
 
-  private void requireCommandsAllowed(LiveBinding binding) {
-    SessionSnapshot session =
-        ledger
-            .reads()
-            .session(binding.sessionKey())
-            .orElseThrow(
-                () ->
-                    Problem.notFound(
-                        "Session does not exist.",
-                        Map.of("session_id", binding.sessionId().value())));
-    Map<String, Object> details =
-        Map.of("session_id", session.id().value(), "state", session.state().wireName());
-    if (session.state() == SessionState.ABORTED) {
-      throw Problem.conflict("Session is aborted and cannot execute commands.", details);
+  private Optional<Problem> refusal(ExecuteRequest request, Optional<LiveBinding> live) {
+    try {
+      status.requireReady();
+      LiveBinding binding = live.orElseThrow(() -> ServerStatus.notReady(status.now()));
+      SessionId asked = SessionId.parse(request.sessionId());
+      request.commandId().ifPresent(CommandId::parse);
+      checkedCommand(request.command());
+      Lookups.requireBound(binding, asked);
+      return Optional.empty();
+    } catch (Problem refusal) {
+      return Optional.of(refusal);
     }
-    if (session.state() == SessionState.DESYNCED && !mayHarvest(binding)) {
-      throw Problem.conflict("Session is desynced and cannot execute commands.", details);
-    }
-    ledger
-        .reads()
-        .activeTurn(binding.sessionKey())
-        .ifPresent(
-            turn -> {
-              throw Problem.conflict(
-                  "Session has an active turn in progress and cannot execute commands.",
-                  Map.of(
-                      "session_id",
-                      session.id().value(),
-                      "active_turn_id",
-                      turn.key().turnId().value()));
-            });
   }
 
-  private boolean mayHarvest(LiveBinding binding) {
+  /** What is no id names no command; {@link #refusal} says so, in its turn. */
+  private static Optional<CommandId> wellFormed(Optional<String> id) {
+    try {
+      return id.map(CommandId::parse);
+    } catch (Problem _) {
+      return Optional.empty();
+    }
+  }
+
+  /** The default limit is not part of it: who leaves it out says the same after it was changed. */
+  private static String fingerprint(ExecuteRequest request) {
+    Map<String, @Nullable Object> content = new LinkedHashMap<>();
+    content.put("cmd", request.command().strip());
+    content.put("timeout", request.timeoutSeconds().orElse(null));
+    return Fingerprints.of(content);
+  }
+
+  private CommandSnapshot find(long number) {
     return ledger
         .reads()
-        .latestTurn(binding.sessionKey())
-        .flatMap(TurnSnapshot::settlement)
-        .map(TurnSnapshot.Settlement::outcome)
-        .filter(TurnOutcome.Unknown.class::isInstance)
-        .map(TurnOutcome.Unknown.class::cast)
-        .map(unknown -> HARVESTABLE.contains(unknown.error().code()))
-        .orElse(false);
+        .command(number)
+        .orElseThrow(
+            () -> Problem.notFound("Command does not exist.", Map.of("command_number", number)));
   }
 
-  private CommandView run(LiveBinding binding, String command, double limitSeconds)
-      throws InterruptedException {
-    long number =
-        ledger.commandStarted(
-            new LedgerFacts.CommandStart(
-                binding.sessionKey(), Optional.empty(), command, limitSeconds));
-    Instant startedAt = clock.instant();
-    long startedNanos = System.nanoTime();
-    try (ManagedProcess process = start(binding, command, number)) {
-      current.set(process);
-      boolean timedOut = !exitsWithin(process, Durations.ofSeconds(limitSeconds));
-      if (timedOut) {
-        process.end(TERM_GRACE);
-      } else {
-        process.sweep();
+  private CommandSnapshot stop(CommandSnapshot command, StopCause cause) {
+    RunningCommand run = running.get(command.number());
+    if (run != null) {
+      run.requestStop(cause);
+    }
+    return end(command, CommandEnd.without(CommandState.CANCELLED, stopped(command, cause)));
+  }
+
+  private CommandSnapshot end(CommandSnapshot command, CommandEnd end) {
+    CommandSnapshot stands = ledger.endCommand(command.number(), end);
+    if (stands.state().isSettled()) {
+      signal(command.number());
+    }
+    return stands;
+  }
+
+  private void signal(long number) {
+    CompletableFuture<@Nullable Void> signal = waiters.remove(number);
+    if (signal != null) {
+      signal.complete(null);
+    }
+  }
+
+  private void run(LiveBinding binding, RunningCommand run) {
+    CommandSnapshot command = run.command();
+    try {
+      workspace.acquire();
+      try {
+        if (recorded(() -> ledger.beginCommand(command.number()))) {
+          CommandEnd end = perform(binding, run);
+          recorded(() -> ledger.endCommand(command.number(), end));
+        }
+      } finally {
+        workspace.release();
       }
-      String result =
-          resultJson(
-              command, process, timedOut, startedAt, (System.nanoTime() - startedNanos) / 1e9);
-      ledger.commandEnded(number, new LedgerFacts.CommandEnd(process.exitCode(), timedOut, result));
-      return new CommandView(result, binding.sessionId().value(), binding.instanceId().value());
+    } catch (InterruptedException _) {
+      Thread.currentThread().interrupt();
+    } catch (Problem ledgerClosed) {
+      // The next boot finds the row as it is, and says so.
+      LOG.log(
+          System.Logger.Level.WARNING,
+          "command " + command.number() + " is not recorded to its end: " + ledgerClosed.text());
     } finally {
-      current.set(null);
+      running.remove(command.number(), run);
+      signal(command.number());
     }
   }
 
-  private ManagedProcess start(LiveBinding binding, String command, long number) {
-    Path directory =
-        Files.isDirectory(binding.workspace()) ? binding.workspace() : binding.runtimeDirectory();
-    Map<String, String> variables = new LinkedHashMap<>();
-    environment.forEach(
-        (name, value) -> {
-          if (INHERITED.contains(name)) {
-            variables.put(name, value);
-          }
-        });
-    variables.put("HOME", binding.runtimeDirectory().resolve("home").toString());
-    variables.put("TMPDIR", binding.runtimeDirectory().resolve("tmp").toString());
-    ProcessSpec.Output output = new ProcessSpec.Output.Captured(config.commandOutputBytesMax());
+  private CommandEnd perform(LiveBinding binding, RunningCommand run) throws InterruptedException {
+    CommandSnapshot command = run.command();
     try {
-      return processes.start(
-          new ProcessSpec(
-              "command",
-              List.of("/bin/sh", "-lc", command),
-              directory,
-              variables,
-              Optional.empty(),
-              output,
-              output));
+      Shell.Run done = shell.run(binding, command, run.stopRequested());
+      return done.stoppedBy()
+          .map(
+              cause ->
+                  new CommandEnd(
+                      CommandState.CANCELLED,
+                      done.returnCode(),
+                      false,
+                      done.resultJson(),
+                      Optional.of(stopped(command, cause))))
+          .orElseGet(() -> CommandEnd.ended(done.returnCode(), done.timedOut(), done.resultJson()));
     } catch (IOException failure) {
-      ledger.commandEnded(number, new LedgerFacts.CommandEnd(OptionalInt.empty(), false, "{}"));
-      throw new Problem(
+      return failed(
+          command,
           ErrorCode.BACKEND_ERROR,
-          "The shell could not be started: " + failure.getMessage(),
-          Map.of(),
-          failure);
+          "The shell could not be started: " + failure.getMessage());
+    } catch (Problem unrecorded) {
+      return failed(
+          command, unrecorded.code(), "The shell was ended at once: " + unrecorded.text());
+    } catch (RuntimeException bug) {
+      LOG.log(System.Logger.Level.ERROR, "a command failed in our own code", bug);
+      return failed(
+          command,
+          ErrorCode.INTERNAL_ERROR,
+          "The command's end was not seen; the server's log has the reason.");
     }
   }
 
-  private static boolean exitsWithin(ManagedProcess process, Duration within)
-      throws InterruptedException {
-    try {
-      process.onExit().get(within.toNanos(), TimeUnit.NANOSECONDS);
-      return true;
-    } catch (TimeoutException _) {
-      return false;
-    } catch (ExecutionException failure) {
-      throw new IllegalStateException("waiting for a command failed", failure);
+  private static CommandEnd failed(CommandSnapshot command, ErrorCode code, String message) {
+    return CommandEnd.without(CommandState.FAILED, error(command, code, message));
+  }
+
+  /** Held until the ledger takes it: a full disk must not cost a result. */
+  private <T> T recorded(Supplier<T> verb) throws InterruptedException {
+    while (true) {
+      try {
+        return verb.get();
+      } catch (Problem ledgerDown) {
+        if (ledgerDown.code() != ErrorCode.SERVICE_UNAVAILABLE || ledger.isClosed()) {
+          throw ledgerDown;
+        }
+        LOG.log(
+            System.Logger.Level.WARNING, "a command waits for the ledger: " + ledgerDown.text());
+        Thread.sleep(config.settleRetryEvery());
+      }
     }
   }
 
-  private String resultJson(
-      String command, ManagedProcess process, boolean timedOut, Instant startedAt, double seconds) {
-    Map<String, @Nullable Object> result = new LinkedHashMap<>();
-    result.put("cmd", command);
-    result.put("stdout", process.stdout().text());
-    result.put("stderr", process.stderr().text());
-    result.put("returncode", process.exitCode().isPresent() ? process.exitCode().getAsInt() : null);
-    result.put("timed_out", timedOut);
-    result.put("duration_seconds", seconds);
-    result.put("started_at", Timestamps.iso(startedAt));
-    result.put("finished_at", Timestamps.iso(clock.instant()));
-    return Json.write(result);
+  private static TurnError stopped(CommandSnapshot command, StopCause cause) {
+    return switch (cause) {
+      case CANCEL -> error(command, ErrorCode.CANCELLED, "Command was cancelled.");
+      case ABORT -> error(command, ErrorCode.ABORTED, "Session was aborted.");
+      case SHUTDOWN ->
+          error(command, ErrorCode.SERVER_SHUTDOWN, "Server shut down before the command ended.");
+      case TIMEOUT, STEPS ->
+          throw new IllegalStateException("no command is stopped by this: " + cause);
+    };
+  }
+
+  private static TurnError error(CommandSnapshot command, ErrorCode code, String message) {
+    Map<String, @Nullable Object> details = new LinkedHashMap<>();
+    details.put("session_id", command.sessionId().value());
+    command.commandId().ifPresent(id -> details.put("command_id", id.value()));
+    return new TurnError(code, message, details);
   }
 }

@@ -1,30 +1,52 @@
 package dev.blackbox.control;
 
 import dev.blackbox.kernel.Resource;
+import java.time.Instant;
+import java.time.InstantSource;
 import java.util.Optional;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Looks at the bound agent from time to time, and at request. Owns one virtual thread. Goes on
- * looking after an error, so that a new binding is watched too.
+ * looking whatever happens, so that a new binding is watched too. An agent that has a turn is never
+ * found dead here: a busy one may not answer, and if it does die, its turn tells.
  */
 final class HealthMonitor implements Resource {
 
   private static final System.Logger LOG = System.getLogger(HealthMonitor.class.getName());
 
   private final Supplier<Optional<LiveBinding>> current;
+  private final Predicate<LiveBinding> busy;
   private final GoneListener listener;
+  private final InstantSource clock;
   private final Thread thread;
+  private volatile @Nullable Seen lastSeen;
+
+  /** A look that succeeded. */
+  private record Seen(LiveBinding binding, Instant at) {}
 
   /** Is told once the looks at an agent have failed for good. */
   interface GoneListener {
     void agentGone(LiveBinding binding, String reason);
   }
 
+  /**
+   * @param current the agent to watch, if there is one
+   * @param busy whether it has a turn
+   * @param idleSeconds between two looks for an agent while there is none
+   */
   HealthMonitor(
-      Supplier<Optional<LiveBinding>> current, double idleSeconds, GoneListener listener) {
+      Supplier<Optional<LiveBinding>> current,
+      Predicate<LiveBinding> busy,
+      double idleSeconds,
+      GoneListener listener,
+      InstantSource clock) {
     this.current = current;
+    this.busy = busy;
     this.listener = listener;
+    this.clock = clock;
     this.thread = Thread.ofVirtual().name("health-monitor").start(() -> watch(idleSeconds));
   }
 
@@ -48,6 +70,13 @@ final class HealthMonitor implements Resource {
     return false;
   }
 
+  /** When it last answered; empty if it was not looked at yet. */
+  Optional<Instant> lastSeenHealthy(LiveBinding binding) {
+    return Optional.ofNullable(lastSeen)
+        .filter(seen -> seen.binding().equals(binding))
+        .map(Seen::at);
+  }
+
   @Override
   public void close() {
     thread.interrupt();
@@ -67,13 +96,26 @@ final class HealthMonitor implements Resource {
                 .map(binding -> binding.effective().runtimeHealthCheckInterval())
                 .orElse(idleSeconds);
         Thread.sleep(Durations.ofSeconds(pause));
-        Optional<LiveBinding> binding = current.get();
-        if (binding.isPresent() && !healthy(binding.get()) && current.get().equals(binding)) {
-          listener.agentGone(binding.get(), "the agent does not answer its health check");
+        try {
+          Optional<LiveBinding> binding = current.get();
+          if (binding.isPresent()) {
+            look(binding.get());
+          }
+        } catch (RuntimeException failure) {
+          LOG.log(System.Logger.Level.WARNING, "the agent could not be watched", failure);
         }
       }
     } catch (InterruptedException _) {
       Thread.currentThread().interrupt();
+    }
+  }
+
+  private void look(LiveBinding binding) throws InterruptedException {
+    boolean busyBefore = busy.test(binding);
+    if (healthy(binding)) {
+      lastSeen = new Seen(binding, clock.instant());
+    } else if (!busyBefore && !busy.test(binding) && current.get().equals(Optional.of(binding))) {
+      listener.agentGone(binding, "the agent does not answer its health check");
     }
   }
 }

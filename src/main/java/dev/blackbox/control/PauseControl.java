@@ -1,5 +1,6 @@
 package dev.blackbox.control;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.blackbox.control.Rollout.PauseView;
 import dev.blackbox.control.Rollout.ResumeView;
 import dev.blackbox.kernel.ErrorCode;
@@ -23,6 +24,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class PauseControl {
 
+  private static final System.Logger LOG = System.getLogger(PauseControl.class.getName());
+
   /** Added to the time that the caller gives the engine, for the way there and back. */
   private static final Duration TRAVEL = Duration.ofSeconds(5);
 
@@ -32,6 +35,10 @@ final class PauseControl {
   private final Duration controlCallWithin;
   private final Semaphore oneAtATime = new Semaphore(1, true);
   private volatile LedgerFacts.Pause standing = LedgerFacts.Pause.NONE;
+
+  /** How many bindings there were: who began under an earlier one changes nothing any more. */
+  @GuardedBy("this")
+  private long bindings;
 
   PauseControl(Ledger ledger, ModelProxy proxy, PauseClock clock, Duration controlCallWithin) {
     this.ledger = ledger;
@@ -45,21 +52,42 @@ final class PauseControl {
   }
 
   /** At boot: paused stays paused. */
-  void restore(LedgerFacts.Pause pause) {
+  synchronized void restore(LedgerFacts.Pause pause) {
     standing = pause;
     if (pause.paused()) {
       proxy.hold();
       clock.pause();
     } else {
       proxy.release(pause.version());
+      clock.resume();
     }
   }
 
-  /** A new binding starts running, and knows no version. */
-  void reset() {
-    standing = LedgerFacts.Pause.NONE;
-    clock.resume();
-    proxy.release(Optional.empty());
+  /** A new binding starts running, and knows no version, whatever call is still under way. */
+  synchronized void reset() {
+    bindings++;
+    restore(LedgerFacts.Pause.NONE);
+  }
+
+  private synchronized long bindings() {
+    return bindings;
+  }
+
+  /** Nothing is let through from now on, if the binding is still the one that was meant. */
+  private synchronized void hold(long ofBinding) {
+    if (ofBinding == bindings) {
+      proxy.hold();
+      clock.pause();
+    }
+  }
+
+  /** As {@link #restore}, unless the binding was replaced meanwhile: then the new one's stands. */
+  private synchronized void become(LedgerFacts.Pause pause, long ofBinding) {
+    if (ofBinding == bindings) {
+      restore(pause);
+    } else {
+      LOG.log(System.Logger.Level.INFO, "a pause or resume came too late for its binding");
+    }
   }
 
   PauseView pause(LiveBinding binding, String reason, Optional<Double> timeoutSeconds)
@@ -69,10 +97,11 @@ final class PauseControl {
             .map(seconds -> Durations.ofSeconds(seconds).plus(TRAVEL))
             .orElse(controlCallWithin);
     acquire(within);
+    long ofBinding = bindings();
     LedgerFacts.Pause before = standing;
+    LedgerFacts.Pause after = before;
     try {
-      proxy.hold();
-      clock.pause();
+      hold(ofBinding);
       Map<String, @Nullable Object> answer =
           callUpstream(() -> proxy.pauseUpstream(reason, timeoutSeconds, within), before);
       if (Boolean.FALSE.equals(answer.get("quiesced"))) {
@@ -86,13 +115,11 @@ final class PauseControl {
             details);
       }
       LedgerFacts.Pause paused = new LedgerFacts.Pause(true, reason, before.version());
-      ledger.pause(binding.runtimeId(), paused);
-      standing = paused;
+      record(binding, paused, before);
+      after = paused;
       return view(answer, before, reason);
-    } catch (RuntimeException failure) {
-      restore(before);
-      throw failure;
     } finally {
+      become(after, ofBinding);
       oneAtATime.release();
     }
   }
@@ -100,14 +127,14 @@ final class PauseControl {
   ResumeView resume(LiveBinding binding, String reason, Optional<String> version)
       throws InterruptedException {
     acquire(controlCallWithin);
+    long ofBinding = bindings();
     LedgerFacts.Pause before = standing;
     try {
       Map<String, @Nullable Object> answer =
           callUpstream(() -> proxy.resumeUpstream(reason, version, controlCallWithin), before);
       LedgerFacts.Pause running = new LedgerFacts.Pause(false, "", version.or(before::version));
-      ledger.pause(binding.runtimeId(), running);
-      restore(running);
-      clock.resume();
+      record(binding, running, before);
+      become(running, ofBinding);
       Map<String, @Nullable Object> details = new LinkedHashMap<>(answer);
       details.putIfAbsent("status", before.paused() ? "resumed" : "already_running");
       details.putIfAbsent("reason", reason);
@@ -120,6 +147,25 @@ final class PauseControl {
           details);
     } finally {
       oneAtATime.release();
+    }
+  }
+
+  /** The engine has done it; if the ledger cannot say so, neither do we. */
+  private void record(LiveBinding binding, LedgerFacts.Pause pause, LedgerFacts.Pause before) {
+    try {
+      ledger.pause(binding.runtimeId(), pause);
+    } catch (Problem unrecorded) {
+      Map<String, @Nullable Object> details = new LinkedHashMap<>(unrecorded.details());
+      details.put("paused", before.paused());
+      throw new Problem(
+          unrecorded.code(),
+          unrecorded.text()
+              + " "
+              + stateIs(before)
+              + " The engine has "
+              + (pause.paused() ? "paused." : "resumed."),
+          details,
+          unrecorded);
     }
   }
 

@@ -6,7 +6,10 @@ import dev.blackbox.process.ProcessIdentity;
 import dev.blackbox.process.Processes;
 import dev.blackbox.process.ReapReport;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
 
 /**
  * The first half of a boot, before any port is open: nothing of the boot before is left running or
@@ -54,5 +57,28 @@ final class Recovery {
   }
 
   /** What recovery did. */
-  record Report(int processesEnded, LedgerFacts.Recovered settled) {}
+  record Report(int processesEnded, LedgerFacts.Recovered settled) {
+
+    /** The counts by what they count, in words of the operator's language. */
+    Map<String, Number> counts() {
+      Map<String, Number> counts = new LinkedHashMap<>();
+      counts.put("turns interrupted", settled.turnsInterrupted());
+      counts.put("turns queued", settled.turnsQueued());
+      counts.put("model calls interrupted", settled.callsInterrupted());
+      counts.put("commands interrupted", settled.commandsInterrupted());
+      counts.put("processes ended", processesEnded);
+      counts.put("facts applied from the journal", settled.factsApplied());
+      return counts;
+    }
+
+    /** One line for an operator: what was found and done at boot. */
+    String summary() {
+      String found =
+          counts().entrySet().stream()
+              .filter(count -> count.getValue().longValue() > 0)
+              .map(count -> count.getKey() + " " + count.getValue())
+              .collect(Collectors.joining(", "));
+      return found.isEmpty() ? "nothing to recover" : "recovered: " + found;
+    }
+  }
 }

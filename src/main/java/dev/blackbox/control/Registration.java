@@ -80,10 +80,12 @@ record Registration(
           backend.type() + " takes no system prompt; leave system_prompt_file out.",
           typeOf(request));
     }
-    ProxyOptions proxyOptions =
-        request.backendOptions().containsKey("proxy")
-            ? ProxyOptionsParser.parse(request.backendOptions().get("proxy"))
-            : ProxyOptions.DEFAULTS;
+    if (request.backendOptions().getOrDefault("proxy", Map.of()) == null) {
+      throw Problem.badRequest(
+          "backend_options.proxy must be an object; leave it out for the defaults.",
+          typeOf(request));
+    }
+    ProxyOptions proxyOptions = ProxyOptionsParser.fromBackendOptions(request.backendOptions());
     Map<String, @Nullable Object> agentOptions = new LinkedHashMap<>(request.backendOptions());
     agentOptions.remove("proxy");
     SessionId sessionId = SessionId.parse(required("bound_session_id", request.sessionId()));

@@ -1,10 +1,12 @@
 package dev.blackbox.control;
 
+import dev.blackbox.turn.CommandSnapshot;
 import dev.blackbox.turn.SessionSnapshot;
 import dev.blackbox.turn.TurnKey;
 import dev.blackbox.turn.TurnSnapshot;
 import dev.blackbox.wire.Message;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -51,8 +53,31 @@ public interface Rollout {
   /** Asks for the end of a turn, and waits a bounded time for it. */
   CancelView cancel(String sessionId, String turnId);
 
-  /** Runs a shell command in the agent's workspace and waits for its end. */
-  CommandView execute(ExecuteRequest request);
+  /**
+   * Admits a shell command for the agent's workspace, or finds the known one. Returns at once;
+   * {@link #awaitCommand} waits.
+   */
+  CommandSubmission execute(ExecuteRequest request);
+
+  /**
+   * Waits until the command is settled, or the time is over, and returns it as it then is.
+   *
+   * @param within empty: as long as it takes
+   */
+  CommandView awaitCommand(long commandNumber, Optional<Duration> within);
+
+  /** A command by the caller's names for it. */
+  CommandView command(String sessionId, String commandId);
+
+  /** Ends a command that waits; asks for the end of one that runs, and waits a bounded time. */
+  CommandView cancelCommand(String sessionId, String commandId);
+
+  /**
+   * Commands of a session, oldest first, without their results.
+   *
+   * @param afterNumber the last one that is passed over; 0: none
+   */
+  List<CommandSnapshot> commands(String sessionId, long afterNumber, int countMax);
 
   /** A session with as much of its history as is asked for. */
   SessionView session(String sessionId);
@@ -76,7 +101,34 @@ public interface Rollout {
       SessionCountsView sessions,
       ServerSettings effective,
       List<String> implementedBackends,
-      List<String> knownBackends) {}
+      List<String> knownBackends,
+      RunView run) {}
+
+  /**
+   * This run of the server; nothing of it is in the reference server's answer.
+   *
+   * @param stateReason why the state is {@code error}; empty otherwise
+   * @param uptime since the control room was opened
+   * @param boot number of this run, from 1
+   * @param activeTurn the bound session's queued or running turn
+   * @param ledgerBytes of journal and database on disk
+   * @param recovered what this run found of the one before, by what was counted
+   */
+  record RunView(
+      String stateReason,
+      Duration uptime,
+      long boot,
+      HealthView backendHealth,
+      Optional<TurnSnapshot> activeTurn,
+      long ledgerBytes,
+      Map<String, Number> recovered) {}
+
+  /**
+   * @param status healthy, unhealthy, or unknown while no agent is ready
+   * @param reason why not healthy; empty otherwise
+   * @param lastSeenHealthy the last look that succeeded
+   */
+  record HealthView(String status, String reason, Optional<Instant> lastSeenHealthy) {}
 
   record SessionCountsView(int active, int desynced, int aborted) {
     public int total() {
@@ -152,12 +204,24 @@ public interface Rollout {
    */
   record CancelView(TurnView turn, String status) {}
 
-  record ExecuteRequest(String sessionId, String command, Optional<Double> timeoutSeconds) {}
+  /**
+   * @param commandId the caller's name for it; empty: one is made
+   */
+  record ExecuteRequest(
+      String sessionId,
+      Optional<String> commandId,
+      String command,
+      Optional<Double> timeoutSeconds) {}
 
   /**
-   * @param resultJson the fields {@code cmd} to {@code finished_at}, as they are stored and go out
+   * @param replay true if the command was known before
    */
-  record CommandView(String resultJson, String sessionId, String instanceId) {}
+  record CommandSubmission(CommandSnapshot command, boolean replay) {}
+
+  /**
+   * @param sessionState the session's state now
+   */
+  record CommandView(CommandSnapshot command, String sessionState) {}
 
   /**
    * @param messageCount messages of the history, system prompt included

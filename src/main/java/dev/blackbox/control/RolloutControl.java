@@ -2,15 +2,14 @@ package dev.blackbox.control;
 
 import dev.blackbox.agent.Backend;
 import dev.blackbox.control.TurnOutcomes.StopCause;
-import dev.blackbox.kernel.ErrorCode;
 import dev.blackbox.kernel.Problem;
 import dev.blackbox.kernel.Resource;
 import dev.blackbox.kernel.SessionId;
-import dev.blackbox.kernel.TurnId;
 import dev.blackbox.ledger.Ledger;
 import dev.blackbox.ledger.LedgerFacts;
 import dev.blackbox.process.Processes;
 import dev.blackbox.proxy.ModelProxy;
+import dev.blackbox.turn.CommandSnapshot;
 import dev.blackbox.turn.SessionSnapshot;
 import dev.blackbox.turn.TurnKey;
 import dev.blackbox.turn.TurnSnapshot;
@@ -18,14 +17,12 @@ import dev.blackbox.turn.TurnState;
 import dev.blackbox.wire.Json;
 import java.time.Duration;
 import java.time.InstantSource;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Function;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** The control room's implementation: who may do what when, and the order of checks. */
@@ -39,8 +36,6 @@ public final class RolloutControl implements Rollout, Resource {
   private final Ledger ledger;
   private final ModelProxy proxy;
   private final ControlConfig config;
-  private final List<String> implementedBackends;
-  private final List<String> knownBackends;
   private final ServerStatus status = new ServerStatus();
   private final PauseClock pauseClock = new PauseClock();
   private final PauseControl pauses;
@@ -49,6 +44,8 @@ public final class RolloutControl implements Rollout, Resource {
   private final Commands commands;
   private final Submissions submissions;
   private final HealthMonitor monitor;
+  private final Lookups lookups;
+  private final ServerReport report;
   private final Recovery.Report recovered;
   private final Thread resumption;
 
@@ -84,8 +81,6 @@ public final class RolloutControl implements Rollout, Resource {
     ledger = parts.ledger();
     proxy = parts.proxy();
     config = parts.config();
-    implementedBackends = List.copyOf(parts.implementedBackends());
-    knownBackends = List.copyOf(parts.knownBackends());
     recovered = Recovery.run(ledger);
     pauses = new PauseControl(ledger, proxy, pauseClock, config.controlCallWithin());
     WorkspaceLock workspace = new WorkspaceLock();
@@ -96,18 +91,35 @@ public final class RolloutControl implements Rollout, Resource {
             parts.backends(),
             parts.processes(),
             pauses,
+            new BindingWork(),
             status,
             config,
             parts.serverVersion(),
             parts.clock());
+    lookups = new Lookups(ledger, binder);
     engine = new TurnEngine(ledger, proxy, pauseClock, workspace, config, new Watch());
-    commands =
-        new Commands(
-            ledger, parts.processes(), workspace, config, parts.environment(), parts.clock());
+    Shell shell =
+        new Shell(
+            parts.processes(), parts.environment(), config.commandOutputBytesMax(), parts.clock());
+    commands = new Commands(ledger, status, binder, workspace, shell, config);
     submissions = new Submissions(ledger, status, binder, engine, this::agentGone);
     monitor =
         new HealthMonitor(
-            this::watched, config.settings().runtimeHealthCheckInterval(), this::agentGone);
+            this::watched,
+            binding -> ledger.reads().activeTurn(binding.sessionKey()).isPresent(),
+            config.settings().runtimeHealthCheckInterval(),
+            this::agentGone,
+            parts.clock());
+    report =
+        new ServerReport(
+            ledger,
+            status,
+            binder,
+            monitor,
+            recovered,
+            config.settings(),
+            parts.implementedBackends(),
+            parts.knownBackends());
     Optional<LedgerFacts.OpenBinding> left = ledger.reads().openBinding();
     left.map(LedgerFacts.OpenBinding::pause).ifPresent(pauses::restore);
     if (left.isPresent()) {
@@ -119,45 +131,17 @@ public final class RolloutControl implements Rollout, Resource {
 
   /** One line for an operator: what was found and done at boot. */
   public String recoverySummary() {
-    LedgerFacts.Recovered settled = recovered.settled();
-    Map<String, Number> counts = new LinkedHashMap<>();
-    counts.put("turns interrupted", settled.turnsInterrupted());
-    counts.put("turns queued", settled.turnsQueued());
-    counts.put("model calls interrupted", settled.callsInterrupted());
-    counts.put("commands interrupted", settled.commandsInterrupted());
-    counts.put("processes ended", recovered.processesEnded());
-    counts.put("facts applied from the journal", settled.factsApplied());
-    String found =
-        counts.entrySet().stream()
-            .filter(count -> count.getValue().longValue() > 0)
-            .map(count -> count.getKey() + " " + count.getValue())
-            .collect(Collectors.joining(", "));
-    return found.isEmpty() ? "nothing to recover" : "recovered: " + found;
+    return recovered.summary();
   }
 
   @Override
   public StatusView status() {
-    LedgerFacts.SessionCounts counts = ledger.reads().sessionCounts();
-    Optional<LiveBinding> live = binder.current();
-    return new StatusView(
-        status.state().wireName(),
-        live.map(LiveBinding::view),
-        new SessionCountsView(counts.active(), counts.desynced(), counts.aborted()),
-        live.map(LiveBinding::effective).orElse(config.settings()),
-        implementedBackends,
-        knownBackends);
+    return report.status();
   }
 
   @Override
   public List<Check> checks() {
-    ServerStatus.Now now = status.now();
-    List<Check> checks = new ArrayList<>();
-    boolean open = !ledger.isClosed();
-    checks.add(new Check("ledger", open, open ? "" : "the ledger is closed"));
-    boolean usable = now.state() == ServerState.READY || now.state() == ServerState.IDLE;
-    checks.add(
-        new Check("server", usable, usable ? "" : now.state().wireName() + ": " + now.reason()));
-    return checks;
+    return report.checks();
   }
 
   @Override
@@ -197,19 +181,19 @@ public final class RolloutControl implements Rollout, Resource {
 
   @Override
   public TurnView await(TurnKey turn, Optional<Duration> within) {
-    return view(Interrupts.asProblem(() -> engine.await(turn, within)));
+    return lookups.view(Interrupts.asProblem(() -> engine.await(turn, within)));
   }
 
   @Override
   public TurnView turn(String sessionId, String turnId) {
-    return view(find(sessionId, turnId));
+    return lookups.view(lookups.turn(sessionId, turnId));
   }
 
   @Override
   public CancelView cancel(String sessionId, String turnId) {
-    TurnSnapshot found = find(sessionId, turnId);
+    TurnSnapshot found = lookups.turn(sessionId, turnId);
     if (found.state().isSettled()) {
-      return new CancelView(view(found), found.state().wireName());
+      return new CancelView(lookups.view(found), found.state().wireName());
     }
     TurnSnapshot wished = ledger.requestCancel(found.key());
     engine.requestStop(found.key(), StopCause.CANCEL);
@@ -217,21 +201,39 @@ public final class RolloutControl implements Rollout, Resource {
       wished = Interrupts.asProblem(() -> engine.await(found.key(), Optional.of(CANCEL_LOOK)));
     }
     String said = wished.state().isSettled() ? wished.state().wireName() : "cancel_requested";
-    return new CancelView(view(wished), said);
+    return new CancelView(lookups.view(wished), said);
   }
 
   @Override
-  public CommandView execute(ExecuteRequest request) {
-    LiveBinding binding = requireReady();
-    SessionId asked = SessionId.parse(request.sessionId());
-    String command = Commands.checkedCommand(request.command());
-    requireBound(binding, asked);
-    return Interrupts.asProblem(() -> commands.execute(binding, command, request.timeoutSeconds()));
+  public CommandSubmission execute(ExecuteRequest request) {
+    return commands.submit(request);
+  }
+
+  @Override
+  public CommandView awaitCommand(long commandNumber, Optional<Duration> within) {
+    return lookups.view(Interrupts.asProblem(() -> commands.await(commandNumber, within)));
+  }
+
+  @Override
+  public CommandView command(String sessionId, String commandId) {
+    return lookups.view(lookups.command(sessionId, commandId));
+  }
+
+  @Override
+  public CommandView cancelCommand(String sessionId, String commandId) {
+    CommandSnapshot now = commands.cancel(lookups.command(sessionId, commandId));
+    return awaitCommand(now.number(), Optional.of(config.stopWithin()));
+  }
+
+  @Override
+  public List<CommandSnapshot> commands(String sessionId, long afterNumber, int countMax) {
+    SessionSnapshot session = lookups.session(SessionId.parse(sessionId));
+    return ledger.reads().commands(session.key(), afterNumber, countMax);
   }
 
   @Override
   public SessionView session(String sessionId) {
-    SessionSnapshot session = findSession(SessionId.parse(sessionId));
+    SessionSnapshot session = lookups.session(SessionId.parse(sessionId));
     int[] messages = {session.systemPrompt().isPresent() ? 1 : 0};
     ledger.reads().forEachTurn(session.key(), turn -> messages[0] += MessageCounts.of(turn));
     return new SessionView(session, messages[0]);
@@ -244,21 +246,30 @@ public final class RolloutControl implements Rollout, Resource {
 
   @Override
   public AbortView abort(String sessionId) {
-    SessionSnapshot session = findSession(SessionId.parse(sessionId));
+    SessionSnapshot session = lookups.session(SessionId.parse(sessionId));
     Optional<TurnSnapshot> active = ledger.reads().activeTurn(session.key());
-    commands.stop();
-    if (active.isPresent() && engine.requestStop(active.get().key(), StopCause.ABORT)) {
-      Duration within = config.stopWithin().multipliedBy(2);
-      Interrupts.asProblem(() -> engine.await(active.get().key(), Optional.of(within)));
-    }
+    Interrupts.asProblem(() -> endWork(session.key()));
     boolean first = ledger.abort(session.key(), "aborted by its controller");
     active.ifPresent(turn -> engine.signal(turn.key()));
-    return new AbortView(findSession(session.id()), first ? "best_effort" : "noop");
+    // A command may have begun after the look and before the abort; none begins after it.
+    Interrupts.asProblem(() -> endWork(session.key()));
+    return new AbortView(lookups.session(session.id()), first ? "best_effort" : "noop");
+  }
+
+  /** Ends the session's turn and its commands, and waits a bounded time for that. */
+  private boolean endWork(long sessionKey) throws InterruptedException {
+    Optional<TurnSnapshot> active = ledger.reads().activeTurn(sessionKey);
+    boolean told = active.isPresent() && engine.requestStop(active.get().key(), StopCause.ABORT);
+    commands.stopAll(sessionKey, StopCause.ABORT, config.stopWithin());
+    if (told) {
+      engine.await(active.get().key(), Optional.of(config.stopWithin().multipliedBy(2)));
+    }
+    return told;
   }
 
   /** Ends everything that a {@link #close} would wait for, at once. Any thread. */
   public void hurry() {
-    commands.stop();
+    commands.hurry();
     binder.closeAgent();
   }
 
@@ -272,8 +283,11 @@ public final class RolloutControl implements Rollout, Resource {
       return;
     }
     monitor.close();
-    commands.stop();
     try {
+      if (binder.current().isPresent()) {
+        long sessionKey = binder.current().get().sessionKey();
+        commands.stopAll(sessionKey, StopCause.SHUTDOWN, config.stopWithin());
+      }
       engine.shutDown(Durations.ofSeconds(config.settings().shutdownTimeout()));
       resumption.join(config.stopWithin());
     } catch (InterruptedException _) {
@@ -286,19 +300,30 @@ public final class RolloutControl implements Rollout, Resource {
   private void resumeBinding(LedgerFacts.OpenBinding left) {
     long sessionKey = left.sessionKey();
     try {
-      LiveBinding live = binder.resume(left);
-      ledger.nextQueued(sessionKey).ifPresent(turn -> engine.launch(live, turn));
+      Optional<LiveBinding> live = binder.resume(left);
+      live.ifPresent(this::launchQueued);
       LOG.log(
           System.Logger.Level.INFO,
-          "bound again: " + live.backendType() + " in " + live.runtimeId());
+          live.isPresent()
+              ? "bound again: " + live.get().backendType() + " in " + live.get().runtimeId()
+              : "not bound again: " + status.now().reason());
     } catch (InterruptedException _) {
       Thread.currentThread().interrupt();
     } catch (RuntimeException failure) {
       String reason =
           failure instanceof Problem problem ? problem.text() : "a failure in our own code";
       LOG.log(System.Logger.Level.ERROR, "could not bind again: " + reason, failure);
+      commands.settleWithoutAgent(sessionKey, reason);
       ledger.nextQueued(sessionKey).ifPresent(turn -> engine.settleWithoutAgent(turn, reason));
     }
+  }
+
+  private void launchQueued(LiveBinding live) {
+    ledger
+        .reads()
+        .queuedCommands(live.sessionKey())
+        .forEach(command -> commands.launch(live, command));
+    ledger.nextQueued(live.sessionKey()).ifPresent(turn -> engine.launch(live, turn));
   }
 
   private Optional<LiveBinding> watched() {
@@ -309,8 +334,13 @@ public final class RolloutControl implements Rollout, Resource {
     if (binder.current().filter(binding::equals).isPresent()
         && status.become(ServerState.ERROR, reason)) {
       LOG.log(System.Logger.Level.ERROR, "agent is gone: " + reason);
-      ledger.bindingState(binding.runtimeId(), ServerState.ERROR.wireName(), reason);
-      ledger.desync(binding.sessionKey(), reason);
+      try {
+        ledger.bindingState(binding.runtimeId(), ServerState.ERROR.wireName(), reason);
+        ledger.desync(binding.sessionKey(), reason);
+      } catch (Problem ledgerDown) {
+        // The state keeps all new work away; only the record of it is missing.
+        LOG.log(System.Logger.Level.WARNING, "that is not recorded: " + ledgerDown.text());
+      }
     }
   }
 
@@ -319,55 +349,17 @@ public final class RolloutControl implements Rollout, Resource {
     return binder.current().orElseThrow(() -> ServerStatus.notReady(status.now()));
   }
 
-  static void requireBound(LiveBinding binding, SessionId asked) {
-    if (!binding.sessionId().equals(asked)) {
-      throw Problem.of(
-          ErrorCode.BOUND_SESSION_MISMATCH,
-          "This rollout binding only serves the registered session_id.",
-          Map.of(
-              "expected_session_id",
-              binding.sessionId().value(),
-              "actual_session_id",
-              asked.value()));
+  /** What the binder wants of turns and commands. */
+  private final class BindingWork implements Binder.Work {
+    @Override
+    public void end(long sessionKey) throws InterruptedException {
+      endWork(sessionKey);
     }
-  }
 
-  private TurnSnapshot find(String sessionId, String turnId) {
-    SessionId session = SessionId.parse(sessionId);
-    TurnId turn = TurnId.parse(turnId);
-    SessionSnapshot found = findSession(session);
-    return ledger
-        .turn(found.key(), turn)
-        .orElseThrow(
-            () ->
-                Problem.notFound(
-                    "Turn does not exist.",
-                    Map.of("session_id", session.value(), "turn_id", turn.value())));
-  }
-
-  /**
-   * The bound session, or, while nothing is bound, the newest of that name that the ledger knows.
-   */
-  private SessionSnapshot findSession(SessionId id) {
-    Optional<LiveBinding> live = binder.current();
-    live.ifPresent(binding -> requireBound(binding, id));
-    Optional<SessionSnapshot> session =
-        live.isPresent()
-            ? ledger.reads().session(live.get().sessionKey())
-            : ledger.reads().session(id);
-    return session.orElseThrow(
-        () -> Problem.notFound("Session does not exist.", Map.of("session_id", id.value())));
-  }
-
-  private TurnView view(TurnSnapshot turn) {
-    String state =
-        ledger
-            .reads()
-            .session(turn.key().sessionKey())
-            .map(session -> session.state().wireName())
-            .orElseThrow(
-                () -> new IllegalStateException("a turn without its session: " + turn.key()));
-    return new TurnView(turn, state);
+    @Override
+    public void launchQueued(LiveBinding binding) {
+      RolloutControl.this.launchQueued(binding);
+    }
   }
 
   /** What turns tell about the agent's health. */

@@ -28,6 +28,15 @@ final class SecretOptions {
     return shown;
   }
 
+  /** True if a secret was hidden in it, at any depth. */
+  static boolean hasHidden(@Nullable Object options) {
+    return switch (options) {
+      case Map<?, ?> object -> object.values().stream().anyMatch(SecretOptions::hasHidden);
+      case List<?> list -> list.stream().anyMatch(SecretOptions::hasHidden);
+      case null, default -> HIDDEN.equals(options);
+    };
+  }
+
   private static @Nullable Object hide(String name, @Nullable Object value) {
     return switch (value) {
       case Map<?, ?> object -> hide(object);

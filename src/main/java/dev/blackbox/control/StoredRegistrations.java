@@ -5,10 +5,15 @@ import dev.blackbox.control.Rollout.RegisterRequest;
 import dev.blackbox.kernel.Problem;
 import dev.blackbox.ledger.LedgerFacts;
 import dev.blackbox.turn.SessionSnapshot.SystemPrompt;
+import dev.blackbox.wire.Fingerprints;
 import dev.blackbox.wire.Json;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -32,6 +37,33 @@ final class StoredRegistrations {
     stored.put("backend_options", SecretOptions.hide(request.backendOptions()));
     stored.put("server_config", request.serverConfig());
     return Json.write(stored);
+  }
+
+  /** A new binding as the ledger keeps it. */
+  static LedgerFacts.Binding binding(
+      Registration registration, Path directory, String configJson, int proxyPort, Instant now) {
+    return new LedgerFacts.Binding(
+        directory.getFileName().toString(),
+        registration.backend().type(),
+        registration.fingerprint(),
+        write(registration),
+        hash(configJson),
+        configJson,
+        BindingViews.binding(registration, directory, now),
+        registration.sessionId(),
+        registration.instanceId(),
+        proxyPort,
+        registration.systemPrompt().filter(prompt -> !prompt.text().isBlank()),
+        OptionalLong.empty());
+  }
+
+  static String hash(String configJson) {
+    return Fingerprints.sha256Hex(configJson.getBytes(StandardCharsets.UTF_8));
+  }
+
+  /** True if what is stored cannot be used, because secrets were left out of it. */
+  static boolean hasHiddenSecrets(LedgerFacts.Binding binding) {
+    return SecretOptions.hasHidden(tree(Json.object(binding.parametersJson()), "backend_options"));
   }
 
   /**

@@ -48,7 +48,7 @@ final class Submissions {
     }
     Optional<LiveBinding> live = binder.current();
     String fingerprint = Fingerprints.of(request.messages());
-    Optional<SessionSnapshot> session = sessionFor(request, live);
+    Optional<SessionSnapshot> session = sessionFor(ledger, request.sessionId(), live);
     if (session.isPresent()) {
       Optional<TurnSnapshot> known = known(session.get(), request, fingerprint);
       if (known.isPresent()) {
@@ -59,6 +59,7 @@ final class Submissions {
     if (refusal.isEmpty()
         && live.isPresent()
         && mayRun(session)
+        && ledger.reads().activeTurn(live.get().sessionKey()).isEmpty()
         && !HealthMonitor.healthy(live.get())) {
       listener.agentGone(live.get(), "the agent does not answer its health check");
       refusal = Optional.of(Problem.unavailable("Backend is unhealthy.", Map.of()));
@@ -102,10 +103,11 @@ final class Submissions {
    * The bound session if it is meant; else the newest of that name, whose stored answers stay
    * available.
    */
-  private Optional<SessionSnapshot> sessionFor(SubmitRequest request, Optional<LiveBinding> live) {
+  static Optional<SessionSnapshot> sessionFor(
+      Ledger ledger, String sessionId, Optional<LiveBinding> live) {
     SessionId id;
     try {
-      id = SessionId.parse(request.sessionId());
+      id = SessionId.parse(sessionId);
     } catch (Problem _) {
       return Optional.empty(); // refusal() says so, in its turn
     }
@@ -137,14 +139,17 @@ final class Submissions {
       SessionId id = SessionId.parse(request.sessionId());
       turnId(request);
       requireOneUserMessage(binding.backendType(), request.messages());
-      RolloutControl.requireBound(binding, id);
+      Lookups.requireBound(binding, id);
       return Optional.empty();
     } catch (Problem refusal) {
       return Optional.of(refusal);
     }
   }
 
-  /** A probe costs a call to the agent: not for a session that will refuse the turn anyway. */
+  /**
+   * A probe costs a call to the agent: not for a session that will refuse the turn anyway. Nor
+   * while a turn is active: a busy agent may not answer, and is not dead.
+   */
   private static boolean mayRun(Optional<SessionSnapshot> session) {
     return session
         .filter(found -> found.state() == dev.blackbox.turn.SessionState.ACTIVE)

@@ -101,7 +101,9 @@ final class TurnEngine {
       // wait for ever.
       now = find(key);
       if (now.state().isSettled()) {
-        waiters.remove(key, signal);
+        // Others may hold the same signal since before it settled, and whoever settled it now finds
+        // none to give: so it is given here, not only taken away.
+        signal(key);
         return now;
       }
       long leftNanos = within.isPresent() ? end - System.nanoTime() : Long.MAX_VALUE;

@@ -16,6 +16,11 @@ final class WorkspaceLock {
     return one.tryAcquire(within.toNanos(), TimeUnit.NANOSECONDS);
   }
 
+  /** Waits for its turn; who asks first has it first. */
+  void acquire() throws InterruptedException {
+    one.acquire();
+  }
+
   void release() {
     one.release();
   }

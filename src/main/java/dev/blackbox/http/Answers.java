@@ -1,6 +1,8 @@
 package dev.blackbox.http;
 
 import dev.blackbox.control.Rollout;
+import dev.blackbox.turn.CommandId;
+import dev.blackbox.turn.CommandSnapshot;
 import dev.blackbox.turn.SessionSnapshot;
 import dev.blackbox.turn.TurnError;
 import dev.blackbox.turn.TurnOutcome;
@@ -54,7 +56,44 @@ final class Answers {
         "implemented_backends",
         view.implementedBackends(),
         "known_backends",
-        view.knownBackends());
+        view.knownBackends(),
+        "server",
+        run(view.run()));
+  }
+
+  private static Map<String, @Nullable Object> run(Rollout.RunView run) {
+    Rollout.HealthView health = run.backendHealth();
+    return fields(
+        "state_reason",
+        run.stateReason(),
+        "uptime_seconds",
+        run.uptime().toMillis() / 1e3,
+        "boot",
+        run.boot(),
+        "backend_health",
+        fields(
+            "status",
+            health.status(),
+            "reason",
+            health.reason(),
+            "last_seen_healthy",
+            health.lastSeenHealthy().map(Timestamps::iso).orElse(null)),
+        "active_turn",
+        run.activeTurn()
+            .map(
+                turn ->
+                    fields(
+                        "turn_id",
+                        turn.key().turnId().value(),
+                        "status",
+                        turn.state().wireName(),
+                        "created_at",
+                        Timestamps.iso(turn.createdAt())))
+            .orElse(null),
+        "ledger",
+        fields("bytes", run.ledgerBytes()),
+        "recovered",
+        run.recovered());
   }
 
   static Map<String, @Nullable Object> binding(Rollout.BindingView view) {
@@ -158,11 +197,47 @@ final class Answers {
     return answer;
   }
 
-  static Map<String, @Nullable Object> command(Rollout.CommandView view) {
-    Map<String, @Nullable Object> answer = new LinkedHashMap<>(Json.object(view.resultJson()));
-    answer.put("session_id", view.sessionId());
-    answer.put("instance_id", view.instanceId());
+  /** The answer to a synchronous command: what was stored at its end, and whose it is. */
+  static Map<String, @Nullable Object> commandResult(CommandSnapshot command) {
+    Map<String, @Nullable Object> answer =
+        new LinkedHashMap<>(Json.object(command.resultJson().orElse("{}")));
+    answer.put("session_id", command.sessionId().value());
+    answer.put("instance_id", command.instanceId().value());
     return answer;
+  }
+
+  static Map<String, @Nullable Object> command(Rollout.CommandView view) {
+    CommandSnapshot command = view.command();
+    Map<String, @Nullable Object> answer =
+        fields(
+            "session_id",
+            command.sessionId().value(),
+            "instance_id",
+            command.instanceId().value(),
+            "state",
+            view.sessionState());
+    answer.putAll(commandLine(command));
+    answer.put("result", command.resultJson().map(RawJson::new).orElse(null));
+    return answer;
+  }
+
+  /** A command as a list shows it, without its output. */
+  static Map<String, @Nullable Object> commandLine(CommandSnapshot command) {
+    return fields(
+        "command_id",
+        command.commandId().map(CommandId::value).orElse(null),
+        "cmd",
+        command.command(),
+        "timeout",
+        command.timeoutSeconds(),
+        "status",
+        command.state().wireName(),
+        "error",
+        command.error().map(Answers::error).orElse(null),
+        "created_at",
+        Timestamps.iso(command.createdAt()),
+        "updated_at",
+        Timestamps.iso(command.updatedAt()));
   }
 
   static Map<String, @Nullable Object> abort(Rollout.AbortView view) {
@@ -255,18 +330,21 @@ final class Answers {
   private static @Nullable Map<String, @Nullable Object> error(TurnSnapshot turn) {
     if (turn.settlement().isPresent()
         && turn.settlement().get().outcome() instanceof TurnOutcome.WithoutAnswer without) {
-      TurnError error = without.error();
-      return fields(
-          "error",
-          error.code().wireName(),
-          "message",
-          error.message(),
-          "details",
-          error.details(),
-          "http_status",
-          error.httpStatus());
+      return error(without.error());
     }
     return null;
+  }
+
+  private static Map<String, @Nullable Object> error(TurnError error) {
+    return fields(
+        "error",
+        error.code().wireName(),
+        "message",
+        error.message(),
+        "details",
+        error.details(),
+        "http_status",
+        error.httpStatus());
   }
 
   private static Map<String, @Nullable Object> backend(TurnSnapshot turn, Work work) {

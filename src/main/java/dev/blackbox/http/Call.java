@@ -14,6 +14,10 @@ record Call(
     return part("session_id");
   }
 
+  String commandId() {
+    return part("command_id");
+  }
+
   String turnId() {
     return part("turn_id");
   }

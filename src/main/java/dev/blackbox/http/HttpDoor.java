@@ -62,6 +62,7 @@ public final class HttpDoor implements Resource {
             new HealthRoutes(rollout),
             new RolloutRoutes(rollout),
             new SessionRoutes(rollout, limits, config.waitSecondsMax(), config.pageTurnsMax()),
+            new CommandRoutes(rollout, limits, config.waitSecondsMax(), config.pageTurnsMax()),
             new DescriptionRoute());
     Dispatcher dispatcher = new Dispatcher(config, routes, limits, ids, unreadable);
     WebServer server = server(config, unreadable, dispatcher).start();

@@ -6,9 +6,9 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * The header {@code Idempotency-Key}, another way to say {@code turn_id}: a string in quotes
- * (draft-ietf-httpapi-idempotency-key-header, RFC 8941 section 3.3.3), or, as most clients send it,
- * bare.
+ * The header {@code Idempotency-Key}, another way to say {@code turn_id} or {@code command_id}: a
+ * string in quotes (draft-ietf-httpapi-idempotency-key-header, RFC 8941 section 3.3.3), or, as most
+ * clients send it, bare.
  */
 final class IdempotencyKey {
 
@@ -17,10 +17,12 @@ final class IdempotencyKey {
   private IdempotencyKey() {}
 
   /**
-   * The turn id that a request means: that of its body, or the key; one that is both must be the
-   * same.
+   * The id that a request means: that of its body, or the key; one that is both must be the same.
+   *
+   * @param field what the id is called in the body
    */
-  static Optional<String> turnId(RequestHeaders headers, Optional<String> inBody, Faults faults) {
+  static Optional<String> orField(
+      RequestHeaders headers, String field, Optional<String> inBody, Faults faults) {
     Set<String> keys = new TreeSet<>();
     for (String line : headers.all("idempotency-key")) {
       keys.add(unquoted(line.strip()));
@@ -33,7 +35,7 @@ final class IdempotencyKey {
       faults.add(
           "idempotency_key_mismatch",
           PLACE,
-          "Idempotency-Key and turn_id are two names for one thing, and must agree",
+          "Idempotency-Key and " + field + " are two names for one thing, and must agree",
           headers.joined("idempotency-key"));
     }
     return Optional.of(keys.iterator().next());

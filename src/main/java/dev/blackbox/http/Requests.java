@@ -6,7 +6,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -82,33 +81,30 @@ final class Requests {
     value.ifPresent(present -> known.put(name, present));
   }
 
-  /**
-   * A submission, and how long its sender waits for the result.
-   *
-   * @param waiting empty: as long as it takes; else for so many seconds, and then for a 202
-   */
-  record Submit(
-      Rollout.SubmitRequest request, OptionalInt waiting, Optional<String> preferenceApplied) {}
+  /** A submission, and how long its sender waits for the result. */
+  record Submit(Rollout.SubmitRequest request, Pace pace) {}
+
+  /** A shell command, and how long its sender waits for the result. */
+  record Execute(Rollout.ExecuteRequest request, Pace pace) {}
 
   static Submit submit(Call call, int waitSecondsMax) {
     Faults faults = new Faults();
     Fields fields = call.body().required(faults);
     Optional<String> turnId =
-        IdempotencyKey.turnId(call.headers(), fields.textIfAny("turn_id"), faults);
+        IdempotencyKey.orField(call.headers(), "turn_id", fields.textIfAny("turn_id"), faults);
     Optional<String> mode = fields.oneOf("mode", MODES);
     List<Message> messages = fields.listRequired("messages", Requests::message);
     Map<String, @Nullable Object> metadata = fields.object("metadata");
     faults.throwIfAny();
-    // A mode that is spelled out is a contract, and no wish changes it into the other.
-    boolean sync = mode.filter("sync"::equals).isPresent();
-    Preferences wishes = sync ? Preferences.NONE : Preferences.of(call.headers());
-    boolean async = mode.filter("async"::equals).isPresent() || wishes.respondAsync();
-    OptionalInt wait = wishes.waitSeconds(waitSecondsMax);
+    Pace pace = Pace.of(call.headers(), mode, waitSecondsMax);
     return new Submit(
         new Rollout.SubmitRequest(
-            call.sessionId(), turnId, async, messages, TraceContext.into(metadata, call.headers())),
-        async && wait.isEmpty() ? OptionalInt.of(0) : wait,
-        Preferences.applied(wishes.respondAsync(), wait));
+            call.sessionId(),
+            turnId,
+            pace.async(),
+            messages,
+            TraceContext.into(metadata, call.headers())),
+        pace);
   }
 
   private static Message message(Fields fields) {
@@ -129,13 +125,19 @@ final class Requests {
         id, type, new Message.Function(function.text("name"), function.text("arguments")));
   }
 
-  static Rollout.ExecuteRequest execute(String sessionId, Body body) {
+  static Execute execute(Call call, int waitSecondsMax) {
     Faults faults = new Faults();
-    Fields fields = body.required(faults);
+    Fields fields = call.body().required(faults);
     String command = fields.text("cmd");
     Optional<Double> timeoutSeconds = limit(fields, "timeout");
+    String field = "command_id";
+    Optional<String> commandId =
+        IdempotencyKey.orField(call.headers(), field, fields.textIfAny(field), faults);
+    Optional<String> mode = fields.oneOf("mode", MODES);
     faults.throwIfAny();
-    return new Rollout.ExecuteRequest(sessionId, command, timeoutSeconds);
+    return new Execute(
+        new Rollout.ExecuteRequest(call.sessionId(), commandId, command, timeoutSeconds),
+        Pace.of(call.headers(), mode, waitSecondsMax));
   }
 
   /**

@@ -22,6 +22,7 @@ final class Routes {
       HealthRoutes health,
       RolloutRoutes rollout,
       SessionRoutes sessions,
+      CommandRoutes commands,
       DescriptionRoute description) {
     table =
         List.of(
@@ -38,7 +39,10 @@ final class Routes {
             Route.post("/v1/sessions/{session_id}/messages", sessions::submit),
             Route.get("/v1/sessions/{session_id}/turns/{turn_id}", sessions::turn),
             Route.post("/v1/sessions/{session_id}/turns/{turn_id}/cancel", sessions::cancel),
-            Route.post("/v1/sessions/{session_id}/execute_cmd", sessions::execute),
+            Route.post("/v1/sessions/{session_id}/execute_cmd", commands::execute),
+            Route.get("/v1/sessions/{session_id}/commands", commands::list),
+            Route.get("/v1/sessions/{session_id}/commands/{command_id}", commands::show),
+            Route.post("/v1/sessions/{session_id}/commands/{command_id}/cancel", commands::cancel),
             Route.post("/v1/sessions/{session_id}/abort", sessions::abort));
   }
 

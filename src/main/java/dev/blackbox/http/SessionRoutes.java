@@ -1,22 +1,14 @@
 package dev.blackbox.http;
 
 import dev.blackbox.control.Rollout;
-import dev.blackbox.kernel.Resource;
 import dev.blackbox.turn.TurnOutcome;
 import dev.blackbox.turn.TurnSnapshot;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalInt;
 
 /** One conversation and its turns. */
 final class SessionRoutes {
-
-  /**
-   * How often a poll that waits for any change looks whether a turn has started; that it has
-   * settled is told at once.
-   */
-  private static final Duration LOOK_EVERY = Duration.ofSeconds(1);
 
   private final Rollout rollout;
   private final Limits limits;
@@ -34,23 +26,15 @@ final class SessionRoutes {
     Requests.Submit submit = Requests.submit(call, waitSecondsMax);
     Rollout.Submission submission = rollout.submit(submit.request());
     TurnSnapshot turn = submission.turn();
-    OptionalInt seconds = submit.waiting();
-    boolean waits = seconds.isEmpty() || seconds.getAsInt() > 0;
-    if (waits && !turn.state().isSettled()) {
-      Optional<Duration> within =
-          seconds.isEmpty()
-              ? Optional.empty()
-              : Optional.of(Duration.ofSeconds(seconds.getAsInt()));
-      turn = rollout.await(turn.key(), within).turn();
+    Pace pace = submit.pace();
+    if (pace.waits() && !turn.state().isSettled()) {
+      turn = rollout.await(turn.key(), pace.within()).turn();
     }
     Answer answer =
-        waits && (seconds.isEmpty() || turn.state().isSettled())
+        pace.endsWithResult(turn.state().isSettled())
             ? settled(turn, submission.replay())
             : accepted(turn, submission.replay());
-    if (submit.preferenceApplied().isPresent()) {
-      answer = answer.with("preference-applied", submit.preferenceApplied().get());
-    }
-    return submission.replay() ? answer.with("idempotent-replayed", "true") : answer;
+    return pace.finish(answer, submission.replay());
   }
 
   private static Answer settled(TurnSnapshot turn, boolean replay) {
@@ -68,51 +52,43 @@ final class SessionRoutes {
   }
 
   Answer turn(Call call) {
-    Faults faults = new Faults();
-    Optional<Duration> asked = call.query().seconds("wait", waitSecondsMax, faults);
-    faults.throwIfAny();
-    OptionalInt wish = Preferences.of(call.headers()).waitSeconds(waitSecondsMax);
-    boolean wished = asked.isEmpty() && wish.isPresent();
-    Duration wait = wished ? Duration.ofSeconds(wish.getAsInt()) : asked.orElse(Duration.ZERO);
-    String known = call.headers().joined("if-none-match");
+    Poll poll = Poll.of(call, waitSecondsMax);
     Rollout.TurnView view = rollout.turn(call.sessionId(), call.turnId());
-    boolean waits = known.isEmpty() || TurnTag.of(view).isIn(known);
-    if (waits && wait.isPositive() && !view.turn().state().isSettled()) {
-      try (Resource _ = limits.longPoll()) {
-        view = known.isEmpty() ? settledWithin(view, wait) : changedWithin(view, wait);
-      }
-    }
-    TurnTag tag = TurnTag.of(view);
-    Answer answer =
-        tag.isIn(known) ? new Answer.Unchanged(Map.of()) : Answer.ok(Answers.turn(view));
-    answer = answer.with("etag", tag.value());
-    Optional<String> applied = Preferences.applied(false, wished ? wish : OptionalInt.empty());
-    return applied.isPresent() ? answer.with("preference-applied", applied.get()) : answer;
+    return poll.answer(new PolledTurn(rollout, view), limits);
   }
 
-  private Rollout.TurnView settledWithin(Rollout.TurnView view, Duration wait) {
-    return rollout.await(view.turn().key(), Optional.of(wait));
-  }
+  private record PolledTurn(Rollout rollout, Rollout.TurnView view)
+      implements Poll.Subject<PolledTurn> {
 
-  private Rollout.TurnView changedWithin(Rollout.TurnView known, Duration wait) {
-    TurnTag before = TurnTag.of(known);
-    long end = System.nanoTime() + wait.toNanos();
-    Rollout.TurnView now = known;
-    Duration left = wait;
-    while (left.isPositive() && TurnTag.of(now).equals(before)) {
-      now = settledWithin(now, left.compareTo(LOOK_EVERY) < 0 ? left : LOOK_EVERY);
-      left = Duration.ofNanos(end - System.nanoTime());
+    @Override
+    public boolean settled() {
+      return view.turn().state().isSettled();
     }
-    return now;
+
+    @Override
+    public Tag tag() {
+      TurnSnapshot turn = view.turn();
+      return Tag.of(
+          turn.key(),
+          turn.createdAt(),
+          turn.updatedAt(),
+          turn.state().wireName(),
+          view.sessionState());
+    }
+
+    @Override
+    public PolledTurn await(Duration within) {
+      return new PolledTurn(rollout, rollout.await(view.turn().key(), Optional.of(within)));
+    }
+
+    @Override
+    public Map<String, ?> answer() {
+      return Answers.turn(view);
+    }
   }
 
   Answer cancel(Call call) {
     return Answer.ok(Answers.cancel(rollout.cancel(call.sessionId(), call.turnId())));
-  }
-
-  Answer execute(Call call) {
-    return Answer.ok(
-        Answers.command(rollout.execute(Requests.execute(call.sessionId(), call.body()))));
   }
 
   Answer show(Call call) {

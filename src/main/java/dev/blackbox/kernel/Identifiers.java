@@ -4,7 +4,7 @@ import java.util.Map;
 import java.util.regex.Pattern;
 
 /** The one format of the identifiers that a caller may choose. */
-final class Identifiers {
+public final class Identifiers {
 
   /**
    * The reference server's format: a letter or digit, then up to 127 of letters, digits and {@code
@@ -13,11 +13,11 @@ final class Identifiers {
   private static final Pattern FORMAT = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._:-]{0,127}");
 
   /** Longest part of a refused identifier that an error repeats, in UTF-16 units. */
-  private static final int ECHO_MAX = 64;
+  private static final int ECHO_MAX = 256;
 
   private Identifiers() {}
 
-  static String checked(String field, String value) {
+  public static String checked(String field, String value) {
     if (!FORMAT.matcher(value).matches()) {
       throw Problem.badRequest(
           field

@@ -8,7 +8,7 @@ public record SessionId(String value) {
   }
 
   /**
-   * Reads an identifier, or fails with {@code request_error} (400) that repeats at most 64
+   * Reads an identifier, or fails with {@code request_error} (400) that repeats at most 256
    * characters of it.
    */
   public static SessionId parse(String value) {

@@ -24,6 +24,7 @@ final class Batch {
   private Chain head;
   private Instant newest;
   private long bytes;
+  private boolean readOnly;
 
   /**
    * @param newest time of the newest fact: no later fact has an earlier one
@@ -35,6 +36,16 @@ final class Batch {
     this.head = head;
     this.newest = newest;
   }
+
+  /** One in which {@link #record} fails before it touches a row. */
+  static Batch readOnly(Handle handle, InstantSource clock, Chain head, Instant newest) {
+    Batch batch = new Batch(handle, clock, head, newest);
+    batch.readOnly = true;
+    return batch;
+  }
+
+  /** Something was to be recorded, and nothing can be. */
+  static final class ReadOnlyException extends RuntimeException {}
 
   /** The open transaction. */
   Handle rows() {
@@ -52,6 +63,9 @@ final class Batch {
 
   /** Applies a fact, from the same text that the journal gets. */
   void record(Fact fact) {
+    if (readOnly) {
+      throw new ReadOnlyException();
+    }
     Encoded encoded = FactCodec.encode(fact);
     ByteBuffer bytesOfFact =
         new JournalRecord(head.sequence() + 1, settled, head.hash(), encoded).toBytes();

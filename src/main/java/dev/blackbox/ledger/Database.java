@@ -21,6 +21,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.h2.api.ErrorCode;
 import org.h2.jdbcx.JdbcDataSource;
+import org.h2.mvstore.DataUtils;
+import org.h2.mvstore.MVStoreException;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.argument.AbstractArgumentFactory;
@@ -38,6 +40,9 @@ import org.jdbi.v3.core.statement.StatementExceptions.MessageRendering;
  * with it the database for everybody. Whoever calls {@link #read} may be interrupted at will.
  */
 final class Database {
+
+  /** H2's own default; named here because it is changed at times, and H2 would remember that. */
+  private static final int WRITE_DELAY_MILLIS = 500;
 
   private static final Duration READS_END_WITHIN = Duration.ofSeconds(5);
 
@@ -79,7 +84,8 @@ final class Database {
   static String url(Path directory) {
     return "jdbc:h2:file:"
         + directory.resolve(StateDirectory.DATABASE)
-        + ";DB_CLOSE_ON_EXIT=FALSE;TRACE_LEVEL_FILE=0;CACHE_SIZE=16384;QUERY_CACHE_SIZE=64";
+        + ";DB_CLOSE_ON_EXIT=FALSE;TRACE_LEVEL_FILE=0;CACHE_SIZE=16384;QUERY_CACHE_SIZE=64;WRITE_DELAY="
+        + WRITE_DELAY_MILLIS;
   }
 
   static Database open(Path directory, LedgerConfig config) {
@@ -195,6 +201,27 @@ final class Database {
       }
     }
     return false;
+  }
+
+  /**
+   * Whether its file could not be written, as on a full disk: nothing is wrong with its content.
+   */
+  static boolean isWriteFailure(Throwable failure) {
+    for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+      if (cause instanceof MVStoreException store
+          && store.getErrorCode() == DataUtils.ERROR_WRITING_FAILED) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /**
+   * Whether what is committed waits in memory. H2 closes a database whose file cannot be written;
+   * this keeps it from trying. Not within a transaction.
+   */
+  void holdWrites(boolean hold) {
+    writer.execute("SET WRITE_DELAY " + (hold ? Integer.MAX_VALUE : WRITE_DELAY_MILLIS));
   }
 
   /** Whether the writer's connection still works. */

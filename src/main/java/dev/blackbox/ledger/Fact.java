@@ -134,6 +134,22 @@ sealed interface Fact {
       String trace)
       implements Fact {}
 
+  /** A command was accepted; nothing of it has run. */
+  record CommandQueued(
+      Instant at,
+      long commandNumber,
+      long sessionKey,
+      String commandId,
+      String fingerprint,
+      double timeoutSeconds,
+      long boot,
+      String command)
+      implements Fact {}
+
+  /** From now on the shell may do any part of it. */
+  record CommandBegun(Instant at, long commandNumber, long sessionKey, long boot) implements Fact {}
+
+  /** Accepted and begun at once: how it was said before commands could wait. */
   record CommandStarted(
       Instant at,
       long commandNumber,
@@ -144,13 +160,20 @@ sealed interface Fact {
       String command)
       implements Fact {}
 
+  /**
+   * @param result empty if the shell did not run
+   * @param state wire name of a settled {@link dev.blackbox.turn.CommandState}; absent: ended
+   * @param error a {@link dev.blackbox.turn.TurnError} as JSON
+   */
   record CommandEnded(
       Instant at,
       long commandNumber,
       long sessionKey,
       OptionalInt returnCode,
       boolean timedOut,
-      String result)
+      String result,
+      Optional<String> state,
+      Optional<String> error)
       implements Fact {}
 
   /** The boot that ran it is gone; what it did is not known. */

@@ -151,6 +151,20 @@ final class FactApplier {
       WHERE session_key = :session_key\
       """;
 
+  private static final String COMMAND_QUEUED =
+      """
+      INSERT INTO command (command_number, session_key, command_id, fingerprint, command,
+        timeout_seconds, queued_by_boot, queued_at, interrupted)
+      VALUES (:command_number, :session_key, :command_id, :fingerprint, :command,
+        :timeout_seconds, :boot, :at, FALSE)\
+      """;
+
+  private static final String COMMAND_BEGUN =
+      """
+      UPDATE command SET started_by_boot = :boot, started_at = :at
+      WHERE command_number = :command_number AND started_at IS NULL AND ended_at IS NULL\
+      """;
+
   private static final String COMMAND_STARTED =
       """
       INSERT INTO command (command_number, session_key, command_id, command, timeout_seconds,
@@ -162,13 +176,13 @@ final class FactApplier {
   private static final String COMMAND_ENDED =
       """
       UPDATE command SET ended_at = :at, return_code = :return_code, timed_out = :timed_out,
-        result = :result
+        result = :result, state = COALESCE(:state, 'ended'), error = :error
       WHERE command_number = :command_number AND ended_at IS NULL\
       """;
 
   private static final String COMMAND_INTERRUPTED =
       """
-      UPDATE command SET ended_at = :at, interrupted = TRUE
+      UPDATE command SET ended_at = :at, interrupted = TRUE, found_by_boot = :found_by_boot
       WHERE command_number = :command_number AND ended_at IS NULL\
       """;
 
@@ -259,6 +273,8 @@ final class FactApplier {
         one(handle, TURN_SETTLED, values);
         one(handle, SESSION_TURN_SETTLED, values);
       }
+      case Fact.CommandQueued _ -> one(handle, COMMAND_QUEUED, values);
+      case Fact.CommandBegun _ -> one(handle, COMMAND_BEGUN, values);
       case Fact.CommandStarted _ -> one(handle, COMMAND_STARTED, values);
       case Fact.CommandEnded _ -> one(handle, COMMAND_ENDED, values);
       case Fact.CommandInterrupted _ -> one(handle, COMMAND_INTERRUPTED, values);

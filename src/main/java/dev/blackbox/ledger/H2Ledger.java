@@ -1,6 +1,7 @@
 package dev.blackbox.ledger;
 
 import dev.blackbox.kernel.Problem;
+import dev.blackbox.turn.CommandSnapshot;
 import dev.blackbox.turn.TurnKey;
 import dev.blackbox.turn.TurnOutcome;
 import dev.blackbox.turn.TurnSnapshot;
@@ -18,6 +19,7 @@ final class H2Ledger implements Ledger {
   private final Writer writer;
   private final H2Reads reads;
   private final SlotVerbs.Opened opened;
+  private final Storage storage;
   private final long factsApplied;
   private final AtomicBoolean closed = new AtomicBoolean();
 
@@ -27,6 +29,7 @@ final class H2Ledger implements Ledger {
     this.writer = writer;
     this.reads = new H2Reads(storage, directory, writer);
     this.opened = opened;
+    this.storage = storage;
     this.factsApplied = storage.factsApplied();
   }
 
@@ -65,6 +68,11 @@ final class H2Ledger implements Ledger {
         directory.close();
       }
     }
+  }
+
+  @Override
+  public String trouble() {
+    return storage.trouble();
   }
 
   @Override
@@ -148,13 +156,18 @@ final class H2Ledger implements Ledger {
   }
 
   @Override
-  public long commandStarted(LedgerFacts.CommandStart command) {
-    return writer.run(batch -> SlotVerbs.commandStarted(batch, boot(), command));
+  public LedgerFacts.CommandAdmission admitCommand(LedgerFacts.CommandAdmit admit) {
+    return writer.run(batch -> CommandVerbs.admit(batch, boot(), admit));
   }
 
   @Override
-  public void commandEnded(long commandNumber, LedgerFacts.CommandEnd end) {
-    record(batch -> SlotVerbs.commandEnded(batch, commandNumber, end));
+  public boolean beginCommand(long commandNumber) {
+    return writer.run(batch -> CommandVerbs.begin(batch, boot(), commandNumber));
+  }
+
+  @Override
+  public CommandSnapshot endCommand(long commandNumber, LedgerFacts.CommandEnd end) {
+    return writer.run(batch -> CommandVerbs.end(batch, commandNumber, end));
   }
 
   @Override

@@ -11,6 +11,8 @@ import dev.blackbox.ledger.LedgerFacts.OpenBinding;
 import dev.blackbox.ledger.LedgerFacts.SessionCounts;
 import dev.blackbox.ledger.Rows.KeyedBinding;
 import dev.blackbox.ledger.Rows.Numbered;
+import dev.blackbox.turn.CommandId;
+import dev.blackbox.turn.CommandSnapshot;
 import dev.blackbox.turn.SessionSnapshot;
 import dev.blackbox.turn.TurnKey;
 import dev.blackbox.turn.TurnSnapshot;
@@ -81,6 +83,26 @@ final class H2Reads implements LedgerReads {
       number = next.get().number();
       reader.accept(next.get().turn());
     }
+  }
+
+  @Override
+  public Optional<CommandSnapshot> command(long sessionKey, CommandId id) {
+    return read(rows -> CommandRows.named(rows, sessionKey, id));
+  }
+
+  @Override
+  public Optional<CommandSnapshot> command(long commandNumber) {
+    return read(rows -> CommandRows.numbered(rows, commandNumber));
+  }
+
+  @Override
+  public List<CommandSnapshot> queuedCommands(long sessionKey) {
+    return read(rows -> CommandRows.queued(rows, sessionKey));
+  }
+
+  @Override
+  public List<CommandSnapshot> commands(long sessionKey, long afterNumber, int countMax) {
+    return read(rows -> CommandRows.page(rows, sessionKey, afterNumber, countMax));
   }
 
   @Override
@@ -166,17 +188,23 @@ final class H2Reads implements LedgerReads {
     }
   }
 
+  private <T> T confirmed(Database database, Function<Handle, T> body) {
+    T found = database.read(body);
+    storage.confirmRead(database);
+    return found;
+  }
+
   /** A read that meets a database being opened again is tried once on the new one. */
   private <T> T read(Function<Handle, T> body) {
     Database seen = storage.database();
     try {
-      return seen.read(body);
+      return confirmed(seen, body);
     } catch (Problem tooMany) {
       throw tooMany;
     } catch (RuntimeException failure) {
       Database now = storage.database();
       if (now != seen) {
-        return now.read(body);
+        return confirmed(now, body);
       }
       LOG.log(System.Logger.Level.WARNING, "a read failed: {0}", Storage.rootMessage(failure));
       writer.check();

@@ -2,6 +2,7 @@ package dev.blackbox.ledger;
 
 import dev.blackbox.kernel.Resource;
 import dev.blackbox.kernel.TurnId;
+import dev.blackbox.turn.CommandSnapshot;
 import dev.blackbox.turn.TurnKey;
 import dev.blackbox.turn.TurnOutcome;
 import dev.blackbox.turn.TurnSnapshot;
@@ -34,6 +35,12 @@ public interface Ledger extends Resource {
   /** True once {@link #close} began: nothing can be recorded any more. */
   boolean isClosed();
 
+  /**
+   * Why nothing can be recorded at the moment, and what an operator can do; empty if all is well.
+   * It is tried again by itself.
+   */
+  String trouble();
+
   /** Number of this boot, from 1. */
   long boot();
 
@@ -45,8 +52,8 @@ public interface Ledger extends Resource {
 
   /**
    * Settles what the boots before left open: turns in flight become {@code unknown} and desync
-   * their session, commands become interrupted, model calls too. Queued turns stay queued. To be
-   * called once, before this boot lets any agent work.
+   * their session, commands that ran become interrupted, model calls too. What is queued stays
+   * queued. To be called once, before this boot lets any agent work.
    */
   LedgerFacts.Recovered recover();
 
@@ -100,15 +107,27 @@ public interface Ledger extends Resource {
 
   /**
    * The session ends, and its queued and running turns are settled as {@code unknown} with code
-   * {@code aborted}. False if it was aborted already.
+   * {@code aborted}, its queued commands as cancelled. False if it was aborted already.
    */
   boolean abort(long sessionKey, String reason);
 
-  /** A shell command is about to run. Returns its number. */
-  long commandStarted(LedgerFacts.CommandStart command);
+  /**
+   * A shell command is asked for: finds the one that is known, or records it as queued, or says why
+   * not.
+   */
+  LedgerFacts.CommandAdmission admitCommand(LedgerFacts.CommandAdmit admit);
 
-  /** The first end stands. */
-  void commandEnded(long commandNumber, LedgerFacts.CommandEnd end);
+  /**
+   * True for exactly one caller per command, ever: from now on the shell may run. False if it is
+   * not queued any more, or if its session takes no commands any more, which then is its end.
+   */
+  boolean beginCommand(long commandNumber);
+
+  /**
+   * The end of a command. Returns it as it then stands: with this end, or with the first. A cancel
+   * without a result ends only what has not begun.
+   */
+  CommandSnapshot endCommand(long commandNumber, LedgerFacts.CommandEnd end);
 
   void processStarted(LedgerFacts.ProcessStart process);
 

@@ -4,7 +4,11 @@ import dev.blackbox.kernel.InstanceId;
 import dev.blackbox.kernel.Problem;
 import dev.blackbox.kernel.SessionId;
 import dev.blackbox.kernel.TurnId;
+import dev.blackbox.turn.CommandId;
+import dev.blackbox.turn.CommandSnapshot;
+import dev.blackbox.turn.CommandState;
 import dev.blackbox.turn.SessionSnapshot;
+import dev.blackbox.turn.TurnError;
 import dev.blackbox.turn.TurnKey;
 import dev.blackbox.turn.TurnSnapshot;
 import java.time.Instant;
@@ -116,19 +120,60 @@ public final class LedgerFacts {
   }
 
   /**
-   * A shell command.
+   * A shell command is asked for.
    *
-   * @param commandId the caller's name for it, if it gave one
+   * @param commandId the caller's name for it; empty: one is made
+   * @param fingerprint of what is asked for; equal fingerprints are the same request
+   * @param refusal answered if the command is not known: why none is admitted now
+   * @param openMax commands of the session that may wait or run; beyond it {@code
+   *     service_unavailable}
    */
-  public record CommandStart(
-      long sessionKey, Optional<String> commandId, String command, double timeoutSeconds) {}
+  public record CommandAdmit(
+      long sessionKey,
+      Optional<CommandId> commandId,
+      String fingerprint,
+      String command,
+      double timeoutSeconds,
+      Optional<Problem> refusal,
+      int openMax) {}
+
+  /** What became of a {@link CommandAdmit}. */
+  public sealed interface CommandAdmission {
+
+    /** New: recorded as queued. */
+    record Fresh(CommandSnapshot command) implements CommandAdmission {}
+
+    /** Known, with the same request: the stored record, settled or not. */
+    record Known(CommandSnapshot command) implements CommandAdmission {}
+
+    /** Not admitted; nothing was recorded. */
+    record Refused(Problem problem) implements CommandAdmission {}
+  }
 
   /**
    * How a command ended.
    *
-   * @param resultJson what the caller is told, exactly
+   * @param state a settled one, but not {@code INTERRUPTED}, which only recovery finds
+   * @param resultJson what the caller is told, exactly; empty if the shell did not run
+   * @param error absent if it ended by itself or at its time limit
    */
-  public record CommandEnd(OptionalInt returnCode, boolean timedOut, String resultJson) {}
+  public record CommandEnd(
+      CommandState state,
+      OptionalInt returnCode,
+      boolean timedOut,
+      String resultJson,
+      Optional<TurnError> error) {
+
+    /** It ended by itself, or at its time limit. */
+    public static CommandEnd ended(OptionalInt returnCode, boolean timedOut, String resultJson) {
+      return new CommandEnd(CommandState.ENDED, returnCode, timedOut, resultJson, Optional.empty());
+    }
+
+    /** It did not run. */
+    public static CommandEnd without(CommandState state, TurnError error) {
+      return new CommandEnd(state, OptionalInt.empty(), false, "", Optional.of(error));
+    }
+  }
 
   /** A process runs. Identity as in the process room. */
   public record ProcessStart(String kind, long pid, long startTicks, String machineBootId) {}

@@ -1,6 +1,8 @@
 package dev.blackbox.ledger;
 
 import dev.blackbox.kernel.SessionId;
+import dev.blackbox.turn.CommandId;
+import dev.blackbox.turn.CommandSnapshot;
 import dev.blackbox.turn.SessionSnapshot;
 import dev.blackbox.turn.TurnKey;
 import dev.blackbox.turn.TurnSnapshot;
@@ -33,6 +35,21 @@ public interface LedgerReads {
 
   /** All turns of a session in the order in which they were admitted, one at a time. */
   void forEachTurn(long sessionKey, Consumer<TurnSnapshot> reader);
+
+  Optional<CommandSnapshot> command(long sessionKey, CommandId id);
+
+  Optional<CommandSnapshot> command(long commandNumber);
+
+  /** Commands of a session that wait, in the order in which they were admitted. */
+  List<CommandSnapshot> queuedCommands(long sessionKey);
+
+  /**
+   * Commands of a session in the order in which they were admitted, at most {@code countMax},
+   * without their results.
+   *
+   * @param afterNumber the last one that is passed over; 0: none
+   */
+  List<CommandSnapshot> commands(long sessionKey, long afterNumber, int countMax);
 
   /** Model calls of a turn, by step. */
   List<LedgerFacts.CallRecord> calls(TurnKey turn);

@@ -158,52 +158,6 @@ final class SlotVerbs {
                         pause.version())));
   }
 
-  static long commandStarted(Batch batch, long boot, LedgerFacts.CommandStart command) {
-    long number = Rows.nextNumber(batch.rows(), "command", "command_number");
-    batch.record(
-        new Fact.CommandStarted(
-            batch.now(),
-            number,
-            command.sessionKey(),
-            command.commandId(),
-            command.timeoutSeconds(),
-            boot,
-            command.command()));
-    return number;
-  }
-
-  static void commandEnded(Batch batch, long number, LedgerFacts.CommandEnd end) {
-    openCommandSession(batch, number)
-        .ifPresentOrElse(
-            sessionKey ->
-                batch.record(
-                    new Fact.CommandEnded(
-                        batch.now(),
-                        number,
-                        sessionKey,
-                        end.returnCode(),
-                        end.timedOut(),
-                        end.resultJson())),
-            () ->
-                LOG.log(
-                    System.Logger.Level.WARNING,
-                    "command {0} is not open; its end is not recorded",
-                    number));
-  }
-
-  private static Optional<Long> openCommandSession(Batch batch, long number) {
-    return batch
-        .rows()
-        .createQuery(
-            """
-            SELECT session_key FROM command
-            WHERE command_number = :number AND ended_at IS NULL\
-            """)
-        .bind("number", number)
-        .mapTo(Long.class)
-        .findOne();
-  }
-
   static void processStarted(Batch batch, long boot, LedgerFacts.ProcessStart process) {
     batch.record(
         new Fact.ProcessStarted(

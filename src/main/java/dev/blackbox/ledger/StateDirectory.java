@@ -124,7 +124,7 @@ final class StateDirectory implements Resource {
       for (Path file : files.toList()) {
         String name = file.getFileName().toString();
         if (name.startsWith(DATABASE + ".") || SegmentHeader.isSegment(name)) {
-          bytes += Files.exists(file) ? Files.size(file) : 0;
+          bytes += file.toFile().length(); // 0 if a checkpoint has deleted it meanwhile
         }
       }
     }
@@ -170,7 +170,8 @@ final class StateDirectory implements Resource {
             + path
             + ": "
             + why
-            + ". Give this user a writable directory, or choose another state directory.",
+            + ". Free space on its disk, give this user a writable directory, or choose another"
+            + " state directory.",
         cause);
   }
 

@@ -12,6 +12,7 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,6 +31,9 @@ final class Storage {
   /** Facts per transaction when the journal is applied. */
   private static final int FACTS_PER_COMMIT = 500;
 
+  /** A rollback is done in memory, and takes less than a millisecond. */
+  private static final long UNDOING_LOOK_NANOS = 100_000;
+
   private static final Duration RETRY_AFTER = Duration.ofSeconds(1);
 
   private final LedgerConfig config;
@@ -41,7 +45,14 @@ final class Storage {
   private volatile Chain head = Chain.START;
   private Instant newest = Instant.EPOCH;
   private long factsApplied;
-  private boolean databaseDown;
+  private volatile boolean databaseDown;
+
+  /** A transaction is being rolled back, and nobody knows yet whether that goes well. */
+  private volatile boolean undoing;
+
+  /** Why nothing can be recorded; empty while all is well. */
+  private volatile String trouble = "";
+
   private @Nullable Long lastRetryNanos;
   private Duration afterFailure = Duration.ZERO;
   private long lastCheckpointNanos = System.nanoTime();
@@ -104,6 +115,9 @@ final class Storage {
       good = true;
       return opened;
     } catch (SQLException | RuntimeException failure) {
+      if (Database.isWriteFailure(failure)) {
+        throw StateDirectory.notWritable(directory.path(), rootMessage(failure), failure);
+      }
       if (Database.isLocked(failure)) {
         throw StateDirectory.locked(directory.path(), "unknown (another program has the database)");
       }
@@ -172,12 +186,17 @@ final class Storage {
     return head;
   }
 
+  /** Whether facts could be recorded when it was last tried. */
+  boolean isStanding() {
+    return !databaseDown && journal.isOpen();
+  }
+
   /**
    * Whether facts can be recorded; tries to bring back what failed, but not more than once in
    * {@link #RETRY_AFTER}.
    */
   boolean isUp() {
-    if (!databaseDown && journal.isOpen()) {
+    if (isStanding()) {
       return true;
     }
     Long last = lastRetryNanos;
@@ -191,10 +210,13 @@ final class Storage {
       }
       if (!journal.isOpen()) {
         journal.begin(head);
+        database.holdWrites(false);
       }
+      trouble = "";
       LOG.log(System.Logger.Level.INFO, "the ledger can be written again");
       return true;
     } catch (IOException | LedgerRefusedException failure) {
+      trouble = String.valueOf(failure.getMessage());
       LOG.log(
           System.Logger.Level.WARNING,
           "the ledger cannot be written yet: {0}",
@@ -210,11 +232,47 @@ final class Storage {
   }
 
   void rollback() {
+    undoing = true;
     try {
       database.writer().rollback();
     } catch (RuntimeException failure) {
       failed(failure);
+    } finally {
+      undoing = false;
     }
+  }
+
+  /** A transaction in which nothing may be recorded, for what can be answered without. */
+  Batch beginReadOnly(InstantSource clock) {
+    database.writer().begin();
+    return Batch.readOnly(database.writer(), clock, head, newest);
+  }
+
+  /**
+   * To be asked after a read: a rollback that fails, as on a full disk, makes H2 show what was to
+   * be undone, so what was read from a database that failed does not count.
+   *
+   * @throws IllegalStateException if it does not count
+   */
+  void confirmRead(Database seen) {
+    while (undoing) {
+      LockSupport.parkNanos(UNDOING_LOOK_NANOS);
+    }
+    if (databaseDown || database != seen) {
+      throw new IllegalStateException("the database failed meanwhile");
+    }
+  }
+
+  /** Why nothing can be recorded at the moment, and what to do about it; empty if all is well. */
+  String trouble() {
+    return trouble.isEmpty()
+        ? ""
+        : "the ledger in "
+            + directory.path()
+            + " cannot be written: "
+            + trouble
+            + ". Free space on its disk, or make it writable again; the server then goes on by"
+            + " itself.";
   }
 
   /** Journal first, then the database. On return the facts are safe, and every read sees them. */
@@ -238,12 +296,27 @@ final class Storage {
       journal.append(batch.records());
     } catch (IOException | RuntimeException | OutOfMemoryError failure) {
       LOG.log(System.Logger.Level.ERROR, "writing the journal failed: {0}", rootMessage(failure));
+      trouble = rootMessage(failure);
       boolean gone = journal.retract();
       rollback();
-      throw new UnwrittenException(gone ? NOTHING : PERHAPS, false, failure);
+      holdWrites();
+      throw new UnwrittenException(
+          (gone ? NOTHING : PERHAPS) + " Reason: " + trouble, false, failure);
     }
     head = batch.head();
     newest = batch.newest();
+  }
+
+  /** The database must not fail too, so that reads go on: it tries to write again when we do. */
+  private void holdWrites() {
+    if (databaseDown) {
+      return;
+    }
+    try {
+      database.holdWrites(true);
+    } catch (RuntimeException failure) {
+      failed(failure);
+    }
   }
 
   /** Checkpoints if enough was written since the last one, or long enough ago. */
@@ -302,6 +375,7 @@ final class Storage {
   /** The database failed in a way that is no verb's fault. */
   void failed(RuntimeException failure) {
     LOG.log(System.Logger.Level.ERROR, "the database failed: {0}", rootMessage(failure));
+    trouble = rootMessage(failure);
     databaseDown = true;
   }
 
@@ -313,6 +387,9 @@ final class Storage {
       head = safe;
       again.abandon();
       throw new IOException("the journal ends before fact " + safe.sequence());
+    }
+    if (!journal.isOpen()) {
+      again.holdWrites(true);
     }
     database = again;
     databaseDown = false;
@@ -352,8 +429,9 @@ final class Storage {
           + " same identifiers.";
 
   /** What callers are told while nothing can be recorded. */
-  static Problem unavailable() {
-    return Problem.unavailable(NOTHING, Map.of());
+  Problem unavailable() {
+    String why = trouble;
+    return Problem.unavailable(why.isEmpty() ? NOTHING : NOTHING + " Reason: " + why, Map.of());
   }
 
   /** What a batch's callers are told instead of their results. */

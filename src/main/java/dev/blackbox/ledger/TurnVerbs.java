@@ -190,6 +190,7 @@ final class TurnVerbs {
       return false;
     }
     batch.record(new Fact.SessionAborted(batch.now(), sessionKey, reason));
+    CommandVerbs.abortQueued(batch, sessionKey, reason);
     Optional<TurnSnapshot> active = Rows.activeTurn(batch.rows(), sessionKey);
     if (active.isPresent()) {
       TurnKey key = active.get().key();

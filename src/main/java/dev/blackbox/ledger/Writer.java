@@ -33,7 +33,7 @@ final class Writer {
 
   private static final long BATCH_BYTES_MAX = 4L << 20;
 
-  /** While notes wait for a disk that comes back, nobody calls: so look again by itself. */
+  /** While the disk is full or notes wait for it, perhaps nobody calls: so look again by itself. */
   private static final Duration RETRY_EVERY = Duration.ofSeconds(1);
 
   private final Storage storage;
@@ -204,7 +204,8 @@ final class Writer {
 
   private @Nullable Entry nextEntry() {
     Duration wait = storage.untilCheckpoint();
-    if (!carried.isEmpty() && wait.compareTo(RETRY_EVERY) > 0) {
+    boolean waits = !carried.isEmpty() || !storage.trouble().isEmpty();
+    if (waits && wait.compareTo(RETRY_EVERY) > 0) {
       wait = RETRY_EVERY;
     }
     try {
@@ -221,7 +222,7 @@ final class Writer {
       if (storage.isUp() && (write(batch) || (storage.isUp() && write(batch)))) {
         return;
       }
-      answerFromRows(batch, Storage.unavailable());
+      answerFromRows(batch, storage.unavailable());
     } catch (UnwrittenException unwritten) {
       Problem problem = unwritten.toProblem();
       if (unwritten.isRecorded()) {
@@ -330,14 +331,14 @@ final class Writer {
 
   private <T> void answerFromRows(Verb<T> verb, Problem problem) {
     try {
-      Batch facts = storage.begin(clock);
+      // Rows that are changed and changed back would still be written, to a disk that takes
+      // nothing.
+      Batch facts = storage.beginReadOnly(clock);
       try {
-        T result = verb.body.apply(facts);
-        if (facts.isEmpty()) {
-          verb.answer.complete(result);
-        } else {
-          verb.answer.completeExceptionally(problem);
-        }
+        verb.answer.complete(verb.body.apply(facts));
+      } catch (Batch.ReadOnlyException needsFacts) {
+        LOG.log(System.Logger.Level.DEBUG, "not answered without recording", needsFacts);
+        verb.answer.completeExceptionally(problem);
       } finally {
         storage.rollback();
       }

@@ -40,7 +40,7 @@ class ProgramFinderTest {
     Path chosen = program("chosen", "echo 3");
 
     assertThat(finder(Map.of("PATH", "/nowhere:" + directory)).find(Optional.empty()))
-        .isEqualTo(new ProgramFinder.Found(onPath, "1"));
+        .isEqualTo(new ProgramFinder.Found(onPath, "1", "/nowhere:" + directory));
     Map<String, String> environment =
         Map.of("PATH", directory.toString(), "THING_BIN", named.toString());
     assertThat(finder(environment).find(Optional.of("")).path()).isEqualTo(named);

@@ -1,244 +1,39 @@
 package dev.blackbox.app;
 
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
-
-import dev.blackbox.app.ServerClient.Answer;
-import dev.blackbox.app.engine.EngineRequest;
-import dev.blackbox.app.engine.EngineScript;
-import dev.blackbox.app.engine.EngineUsage;
-import dev.blackbox.app.engine.ScriptedEngine;
 import dev.blackbox.app.engine.Step;
-import dev.blackbox.kernel.SessionId;
-import dev.blackbox.kernel.TurnId;
-import dev.blackbox.ledger.LedgerConfig;
-import dev.blackbox.ledger.LedgerFacts;
-import dev.blackbox.turn.TurnKey;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.time.Duration;
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
-import java.util.List;
+import dev.blackbox.wire.Json;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
-/**
- * The real opencode behind the real server, killed in between, with a scripted engine as its model.
- */
+/** The real opencode. */
 @Tag("agents")
 @Timeout(300)
-class OpencodeServerTest {
+class OpencodeServerTest extends RealAgentServerTest {
 
-  private static final Duration LIMIT = Duration.ofMinutes(2);
-
-  @TempDir Path root;
-
-  private ScriptedEngine engine;
-  private final List<ServerProcess> servers = new ArrayList<>();
-
-  @BeforeEach
-  void startEngine() {
-    engine =
-        ScriptedEngine.start(
-            0,
-            new EngineScript(
-                List.of(
-                    conversation(
-                        "make the file",
-                        Step.toolCall(
-                            "bash",
-                            "{\"command\":\"echo first > made.txt\",\"description\":\"make it\"}"),
-                        Step.text("The file is made.")),
-                    conversation(
-                        "change the file",
-                        Step.toolCall(
-                            "bash",
-                            "{\"command\":\"echo second >> made.txt\",\"description\":\"change"
-                                + " it\"}"),
-                        Step.text("The file is changed.")),
-                    conversation(
-                        "hang",
-                        Step.toolCall(
-                            "bash",
-                            "{\"command\":\"sleep"
-                                + " 300\",\"description\":\"wait\",\"timeout\":400000}"),
-                        Step.text("never said"))),
-                List.of(Step.text("I remember."))));
+  @Override
+  String type() {
+    return "opencode";
   }
 
-  private static EngineScript.Conversation conversation(String contains, Step... steps) {
-    return new EngineScript.Conversation(contains, List.of(steps));
-  }
-
-  @AfterEach
-  void endAll() {
-    servers.forEach(ServerProcess::close);
-    engine.close();
-  }
-
-  @Test
-  void twoTurnsShareTheirContextChangeAFileAndSurviveAKill() throws Exception {
-    ServerProcess first = start();
-    Path workspace;
-    Answer made;
-    try (ServerClient client = client(first)) {
-      workspace = register(client).resolve("workspace");
-      made = turn(client, "t1", "Please make the file.");
-      assertThat(made.status()).as(made.text()).isEqualTo(200);
-      assertThat(workspace.resolve("made.txt")).hasContent("first\n");
-      assertThat(turn(client, "t2", "Now change the file.").text())
-          .contains("The file is changed.");
-      assertThat(workspace.resolve("made.txt")).hasContent("first\nsecond\n");
-      first.kill();
-    }
-    ServerProcess second = start();
-    try (ServerClient client = client(second)) {
-      Answer replay = turn(client, "t1", "Please make the file.");
-      assertThat(replay.field("idempotent_replay")).isEqualTo("true");
-      assertThat(replay.body().get("outputs")).isEqualTo(made.body().get("outputs"));
-      await().atMost(LIMIT).until(() -> client.get("/readyz").status() == 200);
-      assertThat(turn(client, "t3", "What did you do?").text()).contains("I remember.");
-      second.terminate();
-      assertThat(second.awaitEnd(LIMIT)).isZero();
-    }
-    assertThat(lastChat().bodyText())
-        .as("the third turn knows both before it, after the kill")
-        .contains("make the file", "The file is made.", "change the file", "The file is changed.");
-    assertCallsAreRecordedUnderTheirTurns(5);
-  }
-
-  @Test
-  void aCancelInTheMiddleOfAToolCallLeavesNothingBehind() throws Exception {
-    ServerProcess server = start();
-    try (ServerClient client = client(server)) {
-      register(client);
-      assertThat(client.post("/v1/sessions/s1/messages", async("t1", "hang")).status())
-          .isEqualTo(202);
-      await()
-          .atMost(LIMIT)
-          .until(() -> server.descendants().stream().anyMatch(OpencodeServerTest::sleeps));
-      long start = System.nanoTime();
-      client.post("/v1/sessions/s1/turns/t1/cancel", Map.of());
-      Answer settled = client.get("/v1/sessions/s1/turns/t1?wait=30");
-      assertThat(settled.field("status")).isEqualTo("cancelled");
-      assertThat(server.descendants()).noneMatch(OpencodeServerTest::sleeps);
-      assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(5));
-      assertThat(turn(client, "t2", "still there?").text()).contains("I remember.");
-    }
-  }
-
-  private static boolean sleeps(ProcessHandle process) {
-    return process.info().commandLine().orElse("").contains("sleep 300");
-  }
-
-  /** Every call of every turn is in the ledger, and says what the engine says that it sent. */
-  private void assertCallsAreRecordedUnderTheirTurns(int callsExpected) {
-    List<EngineRequest> asked = engine.chatRequests();
-    assertThat(asked).hasSize(callsExpected);
-    assertThat(asked).allSatisfy(request -> assertThat(request.header("x-turn-id")).isPresent());
-    assertThat(asked.stream().map(request -> request.header("x-turn-id").orElseThrow()))
-        .containsExactly("t1", "t1", "t2", "t2", "t3");
-    EngineUsage sent = engine.usageReported();
-    try (LedgerInspection ledger =
-        LedgerInspection.open(LedgerConfig.at(root.resolve("rt/state")))) {
-      long key = ledger.reads().session(new SessionId("s1")).orElseThrow().key();
-      List<LedgerFacts.CallRecord> calls = new ArrayList<>();
-      List.of("t1", "t2", "t3")
-          .forEach(turn -> calls.addAll(ledger.reads().calls(new TurnKey(key, new TurnId(turn)))));
-      assertThat(calls).hasSize(callsExpected);
-      assertThat(calls)
-          .allSatisfy(call -> assertThat(call.end().orElseThrow().verdict()).isEqualTo("ok"));
-      assertThat(calls).allSatisfy(call -> assertThat(call.start().stream()).isTrue());
-      assertThat(
-              calls.stream()
-                  .mapToLong(call -> call.end().orElseThrow().promptTokens().orElseThrow())
-                  .sum())
-          .isEqualTo(sent.promptTokens());
-      assertThat(
-              calls.stream()
-                  .mapToLong(call -> call.end().orElseThrow().completionTokens().orElseThrow())
-                  .sum())
-          .isEqualTo(sent.completionTokens());
-      assertThat(ledger.reads().verify().problems()).isEmpty();
-    }
-  }
-
-  private EngineRequest lastChat() {
-    return engine.chatRequests().getLast();
-  }
-
-  private ServerProcess start() throws InterruptedException {
-    ServerProcess server =
-        ServerProcess.start(
-            List.of("--port=0"),
-            Map.of(
-                "BBS_RUNTIME_ROOT", root.resolve("rt").toString(),
-                "OPENCODE_BIN", opencode().toString()),
-            root.resolve("server.log"));
-    servers.add(server);
-    server.awaitReady(LIMIT);
-    return server;
-  }
-
-  private static Path opencode() {
-    String told = System.getProperty("opencode.bin", "");
-    return told.isEmpty()
-        ? AgentPrograms.beside(null)
-            .opencode()
-            .orElseThrow(
-                () -> new IllegalStateException("no opencode: run .ci/run, or set OPENCODE_BIN"))
-        : Path.of(told);
-  }
-
-  private static ServerClient client(ServerProcess server) {
-    return new ServerClient(server.address(), LIMIT);
-  }
-
-  /** Registers, and returns the runtime directory. */
-  private Path register(ServerClient client) throws InterruptedException {
-    Map<String, @Nullable Object> request = new LinkedHashMap<>();
-    request.put("blackbox_type", "opencode");
-    request.put("router", engine.origin() + "/v1");
-    request.put("bound_session_id", "s1");
-    request.put("bound_instance_id", "i1");
-    request.put(
-        "backend_options",
-        Map.of(
-            "provider_id", "proxy",
-            "provider_name", "Proxy",
-            "provider_package", "@ai-sdk/openai-compatible",
-            "model_id", "m",
-            "model_name", "M"));
-    Answer answer = client.post("/v1/rollout/register", request);
-    assertThat(answer.status()).as(answer.text()).isEqualTo(200);
-    Map<?, ?> binding = (Map<?, ?>) answer.body().get("binding");
-    assertThat(binding).isNotNull();
-    Path directory = Path.of(String.valueOf(binding.get("runtime_dir")));
-    assertThat(Files.isDirectory(directory)).isTrue();
-    return directory;
-  }
-
-  private static Answer turn(ServerClient client, String turnId, String prompt)
-      throws InterruptedException {
-    return client.post(
-        "/v1/sessions/s1/messages",
-        Map.of("turn_id", turnId, "messages", List.of(Map.of("role", "user", "content", prompt))));
-  }
-
-  private static Map<String, Object> async(String turnId, String prompt) {
+  @Override
+  Map<String, Object> options() {
     return Map.of(
-        "turn_id",
-        turnId,
-        "mode",
-        "async",
-        "messages",
-        List.of(Map.of("role", "user", "content", prompt)));
+        "provider_id", "proxy",
+        "provider_name", "Proxy",
+        "provider_package", "@ai-sdk/openai-compatible",
+        "model_id", "m",
+        "model_name", "M");
+  }
+
+  @Override
+  Map<String, String> environment() {
+    return installed("OPENCODE_BIN", "opencode");
+  }
+
+  @Override
+  Step shell(String command) {
+    return Step.toolCall(
+        "bash", Json.write(Map.of("command", command, "description", "do it", "timeout", 400_000)));
   }
 }

@@ -1,6 +1,8 @@
 package dev.blackbox.control;
 
 import dev.blackbox.agent.Backend;
+import dev.blackbox.control.Rollout.CommandSubmission;
+import dev.blackbox.control.Rollout.ExecuteRequest;
 import dev.blackbox.control.Rollout.RegisterRequest;
 import dev.blackbox.control.Rollout.Submission;
 import dev.blackbox.control.Rollout.SubmitRequest;
@@ -14,6 +16,7 @@ import dev.blackbox.ledger.LedgerRefusedException;
 import dev.blackbox.process.Processes;
 import dev.blackbox.proxy.ModelProxy;
 import dev.blackbox.proxy.ProxyConfig;
+import dev.blackbox.turn.CommandSnapshot;
 import dev.blackbox.wire.Message;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -123,6 +126,20 @@ final class ControlRig implements Resource {
     return control.submit(
         new SubmitRequest(
             SESSION, Optional.empty(), false, List.of(Message.user(prompt)), Map.of()));
+  }
+
+  CommandSubmission execute(Optional<String> commandId, String cmd, double timeoutSeconds) {
+    return control.execute(
+        new ExecuteRequest(SESSION, commandId, cmd, Optional.of(timeoutSeconds)));
+  }
+
+  /** Runs a command and waits for its end. */
+  CommandSnapshot command(Optional<String> commandId, String cmd, double timeoutSeconds) {
+    return ended(execute(commandId, cmd, timeoutSeconds).command());
+  }
+
+  CommandSnapshot ended(CommandSnapshot command) {
+    return control.awaitCommand(command.number(), Optional.of(Duration.ofSeconds(20))).command();
   }
 
   TurnView settled(String turnId) {

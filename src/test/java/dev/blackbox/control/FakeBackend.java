@@ -33,6 +33,8 @@ final class FakeBackend implements Backend {
   final List<String> runs = new CopyOnWriteArrayList<>();
 
   final AtomicInteger starts = new AtomicInteger();
+  final AtomicInteger looks = new AtomicInteger();
+  final AtomicBoolean startBug = new AtomicBoolean();
   final AtomicBoolean healthy = new AtomicBoolean(true);
   final AtomicReference<@Nullable String> startFailure = new AtomicReference<>();
   final CountDownLatch working = new CountDownLatch(1);
@@ -67,6 +69,9 @@ final class FakeBackend implements Backend {
 
       @Override
       public Agent start(AgentSlot slot) throws AgentStartException {
+        if (startBug.get()) {
+          throw new IllegalStateException("a bug");
+        }
         String failure = startFailure.get();
         if (failure != null) {
           throw new AgentStartException(failure, null);
@@ -90,6 +95,7 @@ final class FakeBackend implements Backend {
 
     @Override
     public boolean healthy() {
+      looks.incrementAndGet();
       return healthy.get();
     }
 

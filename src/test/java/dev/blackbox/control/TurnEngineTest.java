@@ -10,6 +10,8 @@ import dev.blackbox.control.Rollout.TurnView;
 import dev.blackbox.kernel.ErrorCode;
 import dev.blackbox.kernel.Problem;
 import dev.blackbox.ledger.LedgerRefusedException;
+import dev.blackbox.turn.CommandSnapshot;
+import dev.blackbox.turn.TurnKey;
 import dev.blackbox.turn.TurnOutcome;
 import dev.blackbox.turn.TurnState;
 import java.nio.file.Path;
@@ -107,6 +109,25 @@ class TurnEngineTest {
     rig.control.cancel(ControlRig.SESSION, "t1");
     assertThat(rig.settled("t1").turn().state()).isEqualTo(TurnState.CANCELLED);
     assertThat(rig.run("t2", "more").turn().state()).isEqualTo(TurnState.COMMITTED);
+  }
+
+  /** Those who come just when it settles share a signal with those who came before. */
+  @Test
+  void nobodyWhoWaitsForATurnIsForgottenWhenItSettles() throws Exception {
+    for (int round = 0; round < 60; round++) {
+      TurnKey turn = rig.submit("t" + round, "hello").turn().key();
+      List<Future<TurnView>> waiters = new ArrayList<>();
+      try (ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
+        for (int client = 0; client < 32; client++) {
+          waiters.add(
+              clients.submit(() -> rig.control.await(turn, Optional.of(Duration.ofSeconds(50)))));
+        }
+        for (Future<TurnView> waiter : waiters) {
+          assertThat(waiter.get(20, TimeUnit.SECONDS).turn().state())
+              .isEqualTo(TurnState.COMMITTED);
+        }
+      }
+    }
   }
 
   @Test
@@ -223,16 +244,12 @@ class TurnEngineTest {
     rig.run("t1", "hello");
     try (ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
       long start = System.nanoTime();
-      Future<Rollout.CommandView> command =
-          clients.submit(
-              () ->
-                  rig.control.execute(
-                      new Rollout.ExecuteRequest(
-                          ControlRig.SESSION, "sleep 60 & echo hi", Optional.of(2.0))));
+      Future<CommandSnapshot> command =
+          clients.submit(() -> rig.command(Optional.empty(), "sleep 60 & echo hi", 2.0));
       await()
           .atMost(Duration.ofSeconds(1))
           .until(() -> rig.settled("t1").turn().state() == TurnState.COMMITTED);
-      String result = command.get(20, TimeUnit.SECONDS).resultJson();
+      String result = command.get(20, TimeUnit.SECONDS).resultJson().orElseThrow();
       assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofMillis(2500));
       assertThat(result).contains("\"stdout\":\"hi\\n\"").contains("\"returncode\":0");
     }

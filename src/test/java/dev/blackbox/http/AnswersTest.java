@@ -275,13 +275,14 @@ class AnswersTest {
             "session_id",
             "instance_id");
     assertThat(fixture.rollout.requests)
-        .containsExactly(new Rollout.ExecuteRequest("sess-1", " a\0b", Optional.of(5.0)));
+        .containsExactly(
+            new Rollout.ExecuteRequest("sess-1", Optional.empty(), " a\0b", Optional.of(5.0)));
     fixture.post("/v1/sessions/sess-1/execute_cmd", "{\"cmd\":\"x\",\"timeout\":Infinity}");
     fixture.post("/v1/sessions/sess-1/execute_cmd", "{\"cmd\":\"x\",\"timeout\":true}");
     assertThat(fixture.rollout.requests)
         .contains(
-            new Rollout.ExecuteRequest("sess-1", "x", Optional.of(1e9)),
-            new Rollout.ExecuteRequest("sess-1", "x", Optional.of(1.0)));
+            new Rollout.ExecuteRequest("sess-1", Optional.empty(), "x", Optional.of(1e9)),
+            new Rollout.ExecuteRequest("sess-1", Optional.empty(), "x", Optional.of(1.0)));
   }
 
   @Test

@@ -1,10 +1,12 @@
 package dev.blackbox.http;
 
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import java.util.stream.IntStream;
 
 /**
  * Makes requests that are wrong in one way each, every endpoint and every kind of wrong by turns;
@@ -59,6 +61,11 @@ final class BadRequests {
   private static final List<String> NO_TEXT =
       List.of("null", "5", "1.5", "true", "[]", "{}", "[\"x\"]", "\"a\\u0000b\"", "\"\\ud800\"");
   private static final List<String> NO_TEXT_OR_NULL = NO_TEXT.subList(1, NO_TEXT.size());
+
+  /** Just too long for an identifier; too long for an argument of a program and for a file name. */
+  private static final String LONG = "\"" + "x".repeat(129) + "\"";
+
+  private static final String HUGE = "\"" + "x".repeat(200_000) + "\"";
   private static final List<String> NO_OBJECT = List.of("null", "[]", "5", "\"x\"", "true", "NaN");
   private static final List<String> NO_SECONDS =
       List.of("0", "-1", "NaN", "-Infinity", "\"\"", "\"soon\"", "\"0x5\"", "[]", "{}", "\"1 2\"");
@@ -70,11 +77,13 @@ final class BadRequests {
               REGISTER,
               Map.of(
                   "blackbox_type", with(NO_TEXT, ""),
-                  "router", with(NO_TEXT, ""),
+                  "router", with(NO_TEXT, "", "\"\"", "\"http://\"", "\"  \"", "\"http://[x\""),
                   "router_api_path", NO_TEXT,
-                  "bound_session_id", NO_TEXT_OR_NULL,
+                  "bound_session_id",
+                      with(NO_TEXT_OR_NULL, "", "null", "\"\"", "\"a b\"", LONG, HUGE),
+                  "bound_instance_id", with(NO_TEXT_OR_NULL, "", "\"\"", LONG, HUGE),
                   "bound_sandbox_id", NO_TEXT_OR_NULL,
-                  "system_prompt_file", NO_TEXT_OR_NULL,
+                  "system_prompt_file", with(NO_TEXT_OR_NULL, "\"\"", LONG, HUGE),
                   "backend_options", NO_OBJECT,
                   "server_config",
                       List.of(
@@ -101,7 +110,9 @@ final class BadRequests {
                           "[{\"role\":\"user\",\"content\":5}]",
                           "[{\"role\":\"user\",\"content\":\"\\udfff\"}]",
                           "[{\"role\":\"user\",\"tool_calls\":[{}]}]",
-                          "[" + "7,".repeat(10_000) + "7]"),
+                          "[]",
+                          "[" + "7,".repeat(10_000) + "7]",
+                          "[" + "{\"role\":\"user\"},".repeat(10_000) + "{\"role\":\"user\"}]"),
                   "mode", List.of("null", "5", "\"later\"", "\"SYNC\"", "[]"),
                   "turn_id",
                       with(
@@ -111,10 +122,15 @@ final class BadRequests {
                           "\"a b\"",
                           "\"é\"",
                           "\"a/b\"",
-                          "\"" + "x".repeat(129) + "\""),
+                          LONG,
+                          HUGE),
                   "metadata", NO_OBJECT),
               EXECUTE,
-              Map.of("cmd", with(NO_TEXT.subList(0, 7), ""), "timeout", NO_SECONDS),
+              Map.of(
+                  "cmd",
+                  with(NO_TEXT.subList(0, 8), "", "\"\"", "\"a\\nb\"", HUGE),
+                  "timeout",
+                  NO_SECONDS),
               PAUSE,
               Map.of("reason", NO_TEXT, "timeout_seconds", NO_SECONDS),
               RESUME,
@@ -139,6 +155,13 @@ final class BadRequests {
               Map.entry(SESSION + "/turns/none/cancel", "POST"),
               Map.entry(SESSION + "/abort", "POST")));
 
+  /** How many variants there are of each kind. */
+  private static final int JSONS = 7;
+
+  private static final int PATHS = 8;
+  private static final int HEADS = 12;
+  private static final int TRANSFERS = 8;
+
   private final SplittableRandom random;
 
   private BadRequests(long seed) {
@@ -149,17 +172,44 @@ final class BadRequests {
     return new BadRequests(seed).make();
   }
 
+  /** Every endpoint with every kind of wrong, and every field with every value that is refused. */
+  static List<Sample> all(long seed) {
+    BadRequests made = new BadRequests(seed);
+    List<Sample> all = new ArrayList<>();
+    BAD.forEach(
+        (path, fields) ->
+            fields.forEach(
+                (field, values) ->
+                    values.forEach(value -> all.add(made.badField(path, field, value)))));
+    for (String path : METHODS.keySet()) {
+      all.add(made.wrongMethod(path));
+      IntStream.range(0, PATHS).forEach(each -> all.add(made.badPath(path, each)));
+      IntStream.range(0, HEADS).forEach(each -> all.add(made.badHead(path, each)));
+      if ("GET".equals(METHODS.get(path))) {
+        all.add(made.odd(path));
+      }
+    }
+    for (String path : GOOD.keySet()) {
+      TYPES.forEach(type -> all.add(wrongType(path, type)));
+      IntStream.range(0, JSONS).forEach(each -> all.add(made.brokenJson(path, each)));
+      IntStream.range(0, TRANSFERS).forEach(each -> all.add(made.badTransfer(path, each)));
+    }
+    return all;
+  }
+
   private Sample make() {
+    String any = pick(List.copyOf(METHODS.keySet()));
+    String withBody = pick(List.copyOf(GOOD.keySet()));
     return switch (random.nextInt(11)) {
       case 0, 1, 2 -> badField();
-      case 3 -> brokenJson();
-      case 4 -> wrongType();
-      case 5 -> wrongMethod();
-      case 6 -> badPath();
+      case 3 -> brokenJson(withBody, random.nextInt(JSONS));
+      case 4 -> wrongType(withBody, pick(TYPES));
+      case 5 -> wrongMethod(any);
+      case 6 -> badPath(any, random.nextInt(PATHS));
       case 7 -> badQuery();
-      case 8 -> badHead();
-      case 9 -> badTransfer();
-      default -> odd();
+      case 8 -> badHead(any, random.nextInt(HEADS));
+      case 9 -> badTransfer(withBody, random.nextInt(TRANSFERS));
+      default -> odd("GET".equals(METHODS.get(any)) ? any : "/v1/status");
     };
   }
 
@@ -167,7 +217,10 @@ final class BadRequests {
     String path = pick(List.copyOf(BAD.keySet()));
     Map<String, List<String>> fields = new TreeMap<>(BAD.getOrDefault(path, Map.of()));
     String field = pick(List.copyOf(fields.keySet()));
-    String value = pick(fields.getOrDefault(field, List.of()));
+    return badField(path, field, pick(fields.getOrDefault(field, List.of())));
+  }
+
+  private Sample badField(String path, String field, String value) {
     Map<String, String> body = new TreeMap<>(GOOD.getOrDefault(path, Map.of()));
     if (value.isEmpty()) {
       body.remove(field);
@@ -180,11 +233,10 @@ final class BadRequests {
     return post(path, field + " is " + value, utf8(json(body)), "application/json");
   }
 
-  private Sample brokenJson() {
-    String path = pick(List.copyOf(GOOD.keySet()));
+  private Sample brokenJson(String path, int variant) {
     String good = json(GOOD.getOrDefault(path, Map.of()));
     byte[] body =
-        switch (random.nextInt(7)) {
+        switch (variant) {
           case 0 -> utf8(good.substring(0, 1 + random.nextInt(good.length() - 1)));
           case 1 -> utf8(good + pick(List.of("{}", "]", "x", ",", "\0")));
           case 2 -> utf8("[".repeat(1 + random.nextInt(100_000)));
@@ -200,23 +252,21 @@ final class BadRequests {
       List.of(
           "'a'", "01", "+1", ".5", "tru", "\"\t\"", "\"\\x\"", "{a:1}", "[1,]", "\"", "undefined");
 
-  private Sample wrongType() {
-    String path = pick(List.copyOf(GOOD.keySet()));
-    String type =
-        pick(
-            List.of(
-                "text/plain",
-                "application/x-www-form-urlencoded",
-                "multipart/form-data; boundary=x",
-                "application/xml",
-                "json",
-                "*/*",
-                "application/jsonp"));
+  private static final List<String> TYPES =
+      List.of(
+          "text/plain",
+          "application/x-www-form-urlencoded",
+          "multipart/form-data; boundary=x",
+          "application/xml",
+          "json",
+          "*/*",
+          "application/jsonp");
+
+  private static Sample wrongType(String path, String type) {
     return post(path, "type " + type, utf8(json(GOOD.getOrDefault(path, Map.of()))), type);
   }
 
-  private Sample wrongMethod() {
-    String path = pick(List.copyOf(METHODS.keySet()));
+  private Sample wrongMethod(String path) {
     String right = METHODS.getOrDefault(path, "");
     List<String> wrong =
         List.of("GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "QUERY").stream()
@@ -226,10 +276,9 @@ final class BadRequests {
     return refused(method + " " + path, head(method, path, "") + "\r\n");
   }
 
-  private Sample badPath() {
-    String path = pick(List.copyOf(METHODS.keySet()));
+  private Sample badPath(String path, int variant) {
     String target =
-        switch (random.nextInt(8)) {
+        switch (variant) {
           case 0 -> "/" + path;
           case 1 -> path + "/";
           case 2 -> "/x/.." + path;
@@ -272,12 +321,11 @@ final class BadRequests {
     return refused(query, head("GET", SESSION + query, "") + "\r\n");
   }
 
-  private Sample badHead() {
-    String path = pick(List.copyOf(METHODS.keySet()));
+  private Sample badHead(String path, int variant) {
     String method = METHODS.getOrDefault(path, "GET");
     String line = method + " " + path + " HTTP/1.1\r\n";
     String text =
-        switch (random.nextInt(12)) {
+        switch (variant) {
           case 0 -> line + "\r\n";
           case 1 -> line + "Host: localhost\r\nHost: localhost\r\n\r\n";
           case 2 -> line + "Host: evil.example\r\n\r\n";
@@ -299,11 +347,10 @@ final class BadRequests {
   private static final List<String> BAD_VERSIONS =
       List.of("HTTP/1.0", "HTTP/2.0", "HTTP/0.9", "HTTP/9", "HTTPS/1.1", "x");
 
-  private Sample badTransfer() {
-    String path = pick(List.copyOf(GOOD.keySet()));
+  private Sample badTransfer(String path, int variant) {
     String chunked = head("POST", path, "Transfer-Encoding: chunked\r\n") + "\r\n";
     String text =
-        switch (random.nextInt(8)) {
+        switch (variant) {
           case 0 ->
               chunked + pick(List.of("zz", "-5", "", "0x5", "5 5", "ffffffffff")) + "\r\nabcde\r\n";
           case 1 -> chunked + "7fffffff\r\n";
@@ -328,10 +375,7 @@ final class BadRequests {
       List.of("x", "-1", "1.5", "0x2", "99999999999999999999");
 
   /** Bodies where none is read, and other things that are nobody's business. */
-  private Sample odd() {
-    List<String> reading =
-        METHODS.keySet().stream().filter(path -> "GET".equals(METHODS.get(path))).toList();
-    String path = pick(reading);
+  private Sample odd(String path) {
     byte[] body = noise();
     String headers = "Content-Length: " + body.length + "\r\nContent-Type: x/y\r\n";
     byte[] head = utf8(head("GET", path, headers) + "\r\n");

@@ -44,14 +44,18 @@ class BadRequestsTest {
   /** A new first seed each time, so that runs add up; the failures name the ones that matter. */
   private static void eachSample(Check check) throws Exception {
     long first = Long.getLong("bad.requests.seed", System.nanoTime());
-    long end = System.nanoTime() + ENOUGH.toNanos();
     List<String> failures = new ArrayList<>();
     for (String kept : KEPT) {
       byte[] bytes = kept.getBytes(StandardCharsets.UTF_8);
       check.of(new BadRequests.Sample(kept, bytes, BadRequests.Expected.REFUSED));
     }
-    for (int each = 0; each < SAMPLES && System.nanoTime() < end; each++) {
-      failureOf(first + each, check).ifPresent(failures::add);
+    for (BadRequests.Sample sample : BadRequests.all(first)) {
+      failureOf("all of seed " + first, sample, check).ifPresent(failures::add);
+    }
+    long end = System.nanoTime() + ENOUGH.toNanos();
+    for (long each = 0; each < SAMPLES && System.nanoTime() < end; each++) {
+      failureOf("seed " + (first + each), BadRequests.of(first + each), check)
+          .ifPresent(failures::add);
       if (failures.size() > FAILURES_SHOWN) {
         break;
       }
@@ -59,13 +63,13 @@ class BadRequestsTest {
     assertThat(failures).isEmpty();
   }
 
-  private static Optional<String> failureOf(long seed, Check check) throws Exception {
-    BadRequests.Sample sample = BadRequests.of(seed);
+  private static Optional<String> failureOf(String seed, BadRequests.Sample sample, Check check)
+      throws Exception {
     try {
       check.of(sample);
       return Optional.empty();
     } catch (AssertionError | IOException failure) {
-      return Optional.of("seed " + seed + "L, " + sample.what() + ": " + failure.getMessage());
+      return Optional.of(seed + "L, " + sample.what() + ": " + failure.getMessage());
     }
   }
 

@@ -6,8 +6,12 @@ import dev.blackbox.kernel.InstanceId;
 import dev.blackbox.kernel.Problem;
 import dev.blackbox.kernel.SessionId;
 import dev.blackbox.kernel.TurnId;
+import dev.blackbox.turn.CommandId;
+import dev.blackbox.turn.CommandSnapshot;
+import dev.blackbox.turn.CommandState;
 import dev.blackbox.turn.SessionSnapshot;
 import dev.blackbox.turn.SessionState;
+import dev.blackbox.turn.TurnError;
 import dev.blackbox.turn.TurnKey;
 import dev.blackbox.turn.TurnOutcome;
 import dev.blackbox.turn.TurnSnapshot;
@@ -55,6 +59,11 @@ final class FakeRollout implements Rollout {
   /** Of those, the ones that did something. */
   final List<String> changes = new CopyOnWriteArrayList<>();
 
+  private static final String COMMAND_RESULT =
+      "{\"cmd\":\"true\",\"stdout\":\"\",\"stderr\":\"\",\"returncode\":0,\"timed_out\":false,"
+          + "\"duration_seconds\":0.1,\"started_at\":\"x\",\"finished_at\":\"y\"}";
+
+  private final Map<String, CommandSnapshot> commands = new ConcurrentSkipListMap<>();
   private final Map<String, Turn> turns = new ConcurrentSkipListMap<>();
 
   volatile boolean bound = true;
@@ -113,7 +122,15 @@ final class FakeRollout implements Rollout {
         new SessionCountsView(1, 2, 3),
         ServerSettings.DEFAULTS,
         List.of("opencode"),
-        List.of("opencode"));
+        List.of("opencode"),
+        new RunView(
+            "",
+            Duration.ofMillis(1500),
+            3,
+            new HealthView("healthy", "", Optional.of(NOON)),
+            Optional.empty(),
+            4096,
+            Map.of("turns_interrupted", 1)));
   }
 
   private static BindingView view() {
@@ -250,15 +267,90 @@ final class FakeRollout implements Rollout {
   }
 
   @Override
-  public CommandView execute(ExecuteRequest request) {
+  public synchronized CommandSubmission execute(ExecuteRequest request) {
     called("execute", request);
     knownSession(request.sessionId());
+    CommandId id = CommandId.parse(request.commandId().orElse("command-generated"));
+    CommandSnapshot known = commands.get(id.value());
+    if (known != null && request.commandId().isPresent()) {
+      return new CommandSubmission(known, true);
+    }
     changes.add("execute");
-    return new CommandView(
-        "{\"cmd\":\"true\",\"stdout\":\"\",\"stderr\":\"\",\"returncode\":0,\"timed_out\":false,"
-            + "\"duration_seconds\":0.1,\"started_at\":\"x\",\"finished_at\":\"y\"}",
-        "sess-1",
-        "inst-1");
+    CommandSnapshot queued =
+        command(commands.size() + 1, id, request.command(), CommandState.QUEUED, Optional.empty());
+    commands.put(id.value(), queued);
+    if (answersAtOnce) {
+      endCommand(id.value(), CommandState.ENDED, Optional.empty());
+    }
+    return new CommandSubmission(queued, false);
+  }
+
+  /** An end that is no error has a result. */
+  void endCommand(String commandId, CommandState state, Optional<TurnError> error) {
+    CommandSnapshot known = Optional.ofNullable(commands.get(commandId)).orElseThrow();
+    commands.put(
+        commandId,
+        command(known.number(), known.commandId().orElseThrow(), known.command(), state, error));
+  }
+
+  private static CommandSnapshot command(
+      long number, CommandId id, String cmd, CommandState state, Optional<TurnError> error) {
+    return new CommandSnapshot(
+        number,
+        1,
+        SessionId.parse("sess-1"),
+        InstanceId.parse("inst-1"),
+        Optional.of(id),
+        "fingerprint",
+        cmd,
+        5,
+        state,
+        state == CommandState.ENDED ? Optional.of(COMMAND_RESULT) : Optional.empty(),
+        error,
+        NOON,
+        NOON.plusMillis(state.isSettled() ? 1 : 0));
+  }
+
+  @Override
+  public CommandView awaitCommand(long number, Optional<Duration> within) {
+    called("awaitCommand", within);
+    return commands.values().stream()
+        .filter(command -> command.number() == number)
+        .findFirst()
+        .map(command -> new CommandView(command, "active"))
+        .orElseThrow();
+  }
+
+  @Override
+  public CommandView command(String sessionId, String commandId) {
+    called("command", sessionId + "/" + commandId);
+    knownSession(sessionId);
+    CommandId.parse(commandId);
+    return Optional.ofNullable(commands.get(commandId))
+        .map(command -> new CommandView(command, "active"))
+        .orElseThrow(
+            () ->
+                Problem.notFound(
+                    "Command does not exist.",
+                    Map.of("session_id", sessionId, "command_id", commandId)));
+  }
+
+  @Override
+  public CommandView cancelCommand(String sessionId, String commandId) {
+    CommandView view = command(sessionId, commandId);
+    called("cancelCommand", "");
+    changes.add("cancelCommand");
+    return view;
+  }
+
+  @Override
+  public List<CommandSnapshot> commands(String sessionId, long afterNumber, int countMax) {
+    called("commands", sessionId);
+    knownSession(sessionId);
+    return commands.values().stream()
+        .filter(command -> command.number() > afterNumber)
+        .limit(countMax)
+        .toList();
   }
 
   private static void knownSession(String sessionId) {

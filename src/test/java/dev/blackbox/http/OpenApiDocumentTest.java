@@ -64,6 +64,7 @@ class OpenApiDocumentTest {
             new HealthRoutes(rollout),
             new RolloutRoutes(rollout),
             new SessionRoutes(rollout, new Limits(DoorFixture.SMALL), 1, 1),
+            new CommandRoutes(rollout, new Limits(DoorFixture.SMALL), 1, 1),
             new DescriptionRoute());
     assertThat(described)
         .containsExactlyInAnyOrderElementsOf(

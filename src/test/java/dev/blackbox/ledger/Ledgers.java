@@ -4,6 +4,8 @@ import dev.blackbox.kernel.InstanceId;
 import dev.blackbox.kernel.SessionId;
 import dev.blackbox.kernel.TurnId;
 import dev.blackbox.ledger.LedgerConfig.Sync;
+import dev.blackbox.turn.CommandId;
+import dev.blackbox.turn.CommandSnapshot;
 import dev.blackbox.turn.SessionSnapshot.SystemPrompt;
 import dev.blackbox.turn.TurnKey;
 import dev.blackbox.turn.TurnOutcome;
@@ -180,5 +182,24 @@ final class Ledgers {
       }
     }
     return rows;
+  }
+
+  /** Admits a command and returns its number. */
+  static long command(Ledger ledger, long sessionKey, String commandId) {
+    return ledger.admitCommand(commandAdmit(sessionKey, commandId, "echo hi"))
+            instanceof LedgerFacts.CommandAdmission.Fresh(CommandSnapshot command)
+        ? command.number()
+        : -1;
+  }
+
+  static LedgerFacts.CommandAdmit commandAdmit(long sessionKey, String commandId, String cmd) {
+    return new LedgerFacts.CommandAdmit(
+        sessionKey,
+        Optional.of(new CommandId(commandId)),
+        "fingerprint of " + cmd,
+        cmd,
+        2.5,
+        Optional.empty(),
+        16);
   }
 }

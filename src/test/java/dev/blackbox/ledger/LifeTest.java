@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.blackbox.kernel.ErrorCode;
 import dev.blackbox.kernel.SessionId;
 import dev.blackbox.ledger.LedgerFacts.CallRecord;
+import dev.blackbox.ledger.LedgerFacts.CommandEnd;
 import dev.blackbox.ledger.LedgerFacts.OpenBinding;
 import dev.blackbox.ledger.LedgerFacts.Pause;
+import dev.blackbox.turn.CommandSnapshot;
 import dev.blackbox.turn.SessionSnapshot;
 import dev.blackbox.turn.SessionState;
 import dev.blackbox.turn.TurnError;
@@ -42,7 +44,8 @@ class LifeTest {
       ledger.note(RebuildTest.call("call-1", turn, 0));
       ledger.note(RebuildTest.callEnd("call-1"));
       ledger.note(RebuildTest.call("call-2", turn, 1));
-      ledger.commandStarted(new LedgerFacts.CommandStart(running, Optional.empty(), "sleep 60", 1));
+      ledger.beginCommand(Ledgers.command(ledger, running, "c-1"));
+      Ledgers.command(ledger, running, "c-2");
       waiting = Ledgers.session(ledger, "sess-2");
       ledger.admit(Ledgers.admit(waiting, "t-1", "one"));
       Ledgers.journalOnly(temp.resolve("state"), crashed);
@@ -53,7 +56,7 @@ class LifeTest {
       assertThat(recovered.commandsInterrupted()).isEqualTo(1);
       assertThat(recovered.callsInterrupted()).isEqualTo(1);
       assertThat(recovered.turnsQueued()).isEqualTo(1);
-      assertThat(recovered.factsApplied()).isEqualTo(14);
+      assertThat(recovered.factsApplied()).isEqualTo(16);
       isUnknown(ledger, ledger.reads().turn(Ledgers.key(running, "t-1")).orElseThrow());
       assertThat(ledger.nextQueued(waiting)).isPresent();
       assertThat(ledger.start(Ledgers.key(waiting, "t-1"))).isTrue();
@@ -199,12 +202,14 @@ class LifeTest {
     Path state = temp.resolve("state");
     try (Ledger ledger = Ledgers.open(state)) {
       long session = Ledgers.session(ledger, "sess-1");
-      LedgerFacts.CommandStart command =
-          new LedgerFacts.CommandStart(session, Optional.of("c-1"), "echo hi", 2.5);
-      assertThat(ledger.commandStarted(command)).isEqualTo(1);
-      assertThat(ledger.commandStarted(command)).isEqualTo(2);
-      ledger.commandEnded(1, new LedgerFacts.CommandEnd(OptionalInt.of(0), false, "{\"a\":1}"));
-      ledger.commandEnded(1, new LedgerFacts.CommandEnd(OptionalInt.of(9), true, "{\"b\":1}"));
+      assertThat(Ledgers.command(ledger, session, "c-1")).isEqualTo(1);
+      assertThat(Ledgers.command(ledger, session, "c-2")).isEqualTo(2);
+      assertThat(ledger.beginCommand(1)).isTrue();
+      assertThat(ledger.beginCommand(1)).as("for one caller only").isFalse();
+      ledger.endCommand(1, CommandEnd.ended(OptionalInt.of(0), false, "{\"a\":1}"));
+      assertThat(ledger.endCommand(1, CommandEnd.ended(OptionalInt.of(9), true, "{\"b\":1}")))
+          .extracting(CommandSnapshot::resultJson)
+          .isEqualTo(Optional.of("{\"a\":1}"));
       TurnKey turn = Ledgers.key(session, "t-1");
       ledger.admit(Ledgers.admit(session, "t-1", "one"));
       ledger.start(turn);

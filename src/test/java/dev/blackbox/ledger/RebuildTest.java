@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.blackbox.kernel.ErrorCode;
 import dev.blackbox.kernel.TurnId;
+import dev.blackbox.turn.CommandState;
 import dev.blackbox.turn.TurnError;
 import dev.blackbox.turn.TurnKey;
 import dev.blackbox.turn.TurnOutcome;
@@ -70,12 +71,16 @@ class RebuildTest {
             Work.NONE));
     ledger.processStarted(new LedgerFacts.ProcessStart("agent", 77, 1234, "machine-boot"));
     ledger.processEnded(new LedgerFacts.ProcessEnd(77, 1234, "machine-boot", 137));
-    long command =
-        ledger.commandStarted(
-            new LedgerFacts.CommandStart(session, Optional.of("c-1"), "echo hi", 1.5));
-    ledger.commandEnded(
-        command, new LedgerFacts.CommandEnd(OptionalInt.of(0), false, "{\"stdout\":\"hi\"}"));
-    ledger.commandStarted(new LedgerFacts.CommandStart(session, Optional.empty(), "sleep 9", 60));
+    long command = Ledgers.command(ledger, session, "c-1");
+    ledger.beginCommand(command);
+    ledger.endCommand(
+        command, LedgerFacts.CommandEnd.ended(OptionalInt.of(0), false, "{\"stdout\":\"hi\"}"));
+    ledger.beginCommand(Ledgers.command(ledger, session, "c-2"));
+    ledger.endCommand(
+        Ledgers.command(ledger, session, "c-3"),
+        LedgerFacts.CommandEnd.without(
+            CommandState.FAILED, new TurnError(ErrorCode.CONFLICT, "too late", Map.of("a", 1))));
+    Ledgers.command(ledger, session, "c-4");
     TurnKey open = Ledgers.key(session, "turn-3");
     ledger.admit(Ledgers.admit(session, "turn-3", "left open"));
     ledger.start(open);

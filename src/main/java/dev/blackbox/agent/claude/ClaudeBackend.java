@@ -1,22 +1,17 @@
 package dev.blackbox.agent.claude;
 
-import dev.blackbox.agent.Agent;
-import dev.blackbox.agent.AgentSlot;
-import dev.blackbox.agent.AgentStartException;
 import dev.blackbox.agent.Backend;
-import dev.blackbox.agent.Capabilities;
-import dev.blackbox.agent.CliAgent;
 import dev.blackbox.agent.CliLimits;
+import dev.blackbox.agent.CliPlan;
 import dev.blackbox.agent.ProgramFinder;
-import dev.blackbox.kernel.ErrorCode;
 import dev.blackbox.kernel.Problem;
 import dev.blackbox.process.Processes;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -30,7 +25,7 @@ public final class ClaudeBackend implements Backend {
 
   static final String SYSTEM_PROMPT_FILE = "prompts/system.txt";
 
-  private static final Pattern OWN_VERSION = Pattern.compile("(\\d+)\\.\\S* \\(Claude Code\\)");
+  private static final Pattern OWN_VERSION = Pattern.compile("(\\d{1,6})\\.\\S* \\(Claude Code\\)");
 
   /** Versions before this one lack options that a turn needs. */
   private static final int MAJOR_MIN = 2;
@@ -59,10 +54,14 @@ public final class ClaudeBackend implements Backend {
     this.environment = Map.copyOf(environment);
     this.finder =
         new ProgramFinder(
-            TYPE,
-            "@anthropic-ai/claude-code@" + TESTED_VERSION,
-            "CLAUDE_CODE_BIN",
-            "claude",
+            new ProgramFinder.Wanted(
+                TYPE,
+                "@anthropic-ai/claude-code@" + TESTED_VERSION,
+                "CLAUDE_CODE_BIN",
+                "claude",
+                ProgramFinder.Versions.allButOld(
+                    TESTED_VERSION, "other versions 2.x", OWN_VERSION, MAJOR_MIN),
+                _ -> List.of()),
             this.environment,
             processes);
     this.limits = limits;
@@ -83,18 +82,8 @@ public final class ClaudeBackend implements Backend {
   }
 
   @Override
-  public Capabilities capabilities() {
-    return Capabilities.STANDARD;
-  }
-
-  @Override
   public String systemPromptFile() {
     return SYSTEM_PROMPT_FILE;
-  }
-
-  @Override
-  public String systemPromptTarget() {
-    return TYPE;
   }
 
   @Override
@@ -108,61 +97,15 @@ public final class ClaudeBackend implements Backend {
           Map.of("blackbox_type", TYPE));
     }
     ProgramFinder.Found found = finder.find(checked.executable());
-    refuseKnownBad(found);
-    return new ClaudePlan(checked, found);
-  }
-
-  private void refuseKnownBad(ProgramFinder.Found found) {
-    Matcher own = OWN_VERSION.matcher(found.version());
-    if (own.matches() && Integer.parseInt(own.group(1)) < MAJOR_MIN) {
-      throw Problem.of(
-          ErrorCode.BACKEND_ERROR,
-          "claude_code "
-              + found.version()
-              + " at "
-              + found.path()
-              + " cannot be driven: "
-              + TESTED_VERSION
-              + " is tested, and other versions 2.x should do. Install @anthropic-ai/claude-code@"
-              + TESTED_VERSION
-              + " or let "
-              + finder.variable()
-              + " name another program.",
-          Map.of("blackbox_type", TYPE));
-    }
-  }
-
-  private final class ClaudePlan implements Plan {
-
-    private final ClaudeOptions options;
-    private final ProgramFinder.Found program;
-
-    ClaudePlan(ClaudeOptions options, ProgramFinder.Found program) {
-      this.options = options;
-      this.program = program;
-    }
-
-    @Override
-    public Map<String, String> identity() {
-      return Map.of("program", program.path().toString(), "version", program.version());
-    }
-
-    @Override
-    public Agent start(AgentSlot slot) throws AgentStartException {
-      ClaudeDialect dialect =
-          new ClaudeDialect(
-              slot,
-              options,
-              program.path(),
-              finder.variable(),
-              new ClaudeFiles(slot, options, environment));
-      try {
-        dialect.prepare();
-      } catch (IOException failed) {
-        throw new AgentStartException(
-            "the files of claude_code cannot be written: " + failed, failed);
-      }
-      return new CliAgent(slot, dialect, limits);
-    }
+    return new CliPlan(
+        found,
+        limits,
+        slot ->
+            new ClaudeDialect(
+                slot,
+                checked,
+                found.path(),
+                finder.variable(),
+                new ClaudeFiles(slot, checked, environment)));
   }
 }

@@ -1,19 +1,12 @@
 package dev.blackbox.agent.codex;
 
-import dev.blackbox.agent.Agent;
-import dev.blackbox.agent.AgentSlot;
-import dev.blackbox.agent.AgentStartException;
 import dev.blackbox.agent.Backend;
-import dev.blackbox.agent.Capabilities;
-import dev.blackbox.agent.CliAgent;
 import dev.blackbox.agent.CliLimits;
+import dev.blackbox.agent.CliPlan;
 import dev.blackbox.agent.ProgramFinder;
-import dev.blackbox.kernel.ErrorCode;
-import dev.blackbox.kernel.Problem;
 import dev.blackbox.process.Processes;
-import java.io.IOException;
+import java.util.List;
 import java.util.Map;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -27,7 +20,7 @@ public final class CodexBackend implements Backend {
 
   static final String SYSTEM_PROMPT_FILE = "prompts/system.txt";
 
-  private static final Pattern OWN_VERSION = Pattern.compile("codex-cli 0\\.(\\d+)\\..*");
+  private static final Pattern OWN_VERSION = Pattern.compile("codex-cli 0\\.(\\d{1,6})\\..*");
 
   /** Versions 0.x before this one print other events than those that are read here. */
   private static final int MINOR_MIN = 44;
@@ -49,10 +42,14 @@ public final class CodexBackend implements Backend {
     this.environment = Map.copyOf(environment);
     this.finder =
         new ProgramFinder(
-            TYPE,
-            "Codex CLI (@openai/codex@" + TESTED_VERSION + ")",
-            "CODEX_BIN",
-            "codex",
+            new ProgramFinder.Wanted(
+                TYPE,
+                "Codex CLI (@openai/codex@" + TESTED_VERSION + ")",
+                "CODEX_BIN",
+                "codex",
+                ProgramFinder.Versions.allButOld(
+                    TESTED_VERSION, "later versions", OWN_VERSION, MINOR_MIN),
+                _ -> List.of()),
             this.environment,
             processes);
     this.limits = limits;
@@ -64,77 +61,23 @@ public final class CodexBackend implements Backend {
   }
 
   @Override
-  public Capabilities capabilities() {
-    return Capabilities.STANDARD;
-  }
-
-  @Override
   public String systemPromptFile() {
     return SYSTEM_PROMPT_FILE;
-  }
-
-  @Override
-  public String systemPromptTarget() {
-    return TYPE;
   }
 
   @Override
   public Plan plan(Map<String, @Nullable Object> options) {
     CodexOptions checked = CodexOptions.parse(options);
     ProgramFinder.Found found = finder.find(checked.executable());
-    refuseKnownBad(found);
-    return new CodexPlan(checked, found);
-  }
-
-  private void refuseKnownBad(ProgramFinder.Found found) {
-    Matcher own = OWN_VERSION.matcher(found.version());
-    if (own.matches() && Integer.parseInt(own.group(1)) < MINOR_MIN) {
-      throw Problem.of(
-          ErrorCode.BACKEND_ERROR,
-          found.version()
-              + " at "
-              + found.path()
-              + " cannot be driven: "
-              + TESTED_VERSION
-              + " is tested, and later versions should do. Install @openai/codex@"
-              + TESTED_VERSION
-              + " or let "
-              + finder.variable()
-              + " name another program.",
-          Map.of("blackbox_type", TYPE));
-    }
-  }
-
-  private final class CodexPlan implements Plan {
-
-    private final CodexOptions options;
-    private final ProgramFinder.Found program;
-
-    CodexPlan(CodexOptions options, ProgramFinder.Found program) {
-      this.options = options;
-      this.program = program;
-    }
-
-    @Override
-    public Map<String, String> identity() {
-      return Map.of("program", program.path().toString(), "version", program.version());
-    }
-
-    @Override
-    public Agent start(AgentSlot slot) throws AgentStartException {
-      CodexDialect dialect =
-          new CodexDialect(
-              slot,
-              options,
-              program.path(),
-              finder.variable(),
-              new CodexFiles(slot, options, environment));
-      try {
-        dialect.prepare();
-      } catch (IOException failed) {
-        throw new AgentStartException("the files of codex cannot be written: " + failed, failed);
-      }
-      return new CliAgent(slot, dialect, limits);
-    }
+    return new CliPlan(
+        found,
+        limits,
+        slot ->
+            new CodexDialect(
+                slot,
+                checked,
+                found.path(),
+                finder.variable(),
+                new CodexFiles(slot, checked, environment)));
   }
 }

@@ -5,6 +5,7 @@ import dev.blackbox.agent.AgentResult;
 import dev.blackbox.agent.AgentResult.Kind;
 import dev.blackbox.agent.AgentSlot;
 import dev.blackbox.agent.AgentTask;
+import dev.blackbox.agent.ProcessEnd;
 import dev.blackbox.agent.RuntimeFiles;
 import dev.blackbox.process.ManagedProcess;
 import dev.blackbox.turn.Usage;
@@ -173,7 +174,9 @@ final class OpencodeAgent implements Agent {
     OpencodeCallException first = failure == null ? unread : failure;
     if (first != null && first.status() == 0 && hasExited()) {
       return new AgentResult.Broken(
-          Kind.PROCESS, OpencodeStart.exited(process, files, errorsFrom), work);
+          Kind.PROCESS,
+          ProcessEnd.told(OpencodeBackend.TYPE, process, files.stderrLog(), errorsFrom),
+          work);
     }
     if (stopped) {
       return new AgentResult.Stopped(work);
@@ -297,7 +300,7 @@ final class OpencodeAgent implements Agent {
   /** After a failed call: is the process gone, or about to be? */
   private boolean hasExited() {
     try {
-      return OpencodeStart.awaitExit(process, EXIT_NOTICE);
+      return ProcessEnd.await(process, EXIT_NOTICE);
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();
       return !process.isAlive();

@@ -4,10 +4,13 @@ import dev.blackbox.agent.Agent;
 import dev.blackbox.agent.AgentSlot;
 import dev.blackbox.agent.AgentStartException;
 import dev.blackbox.agent.Backend;
-import dev.blackbox.agent.Capabilities;
+import dev.blackbox.agent.ProgramFinder;
 import dev.blackbox.process.Processes;
-import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** Drives opencode (npm package {@code opencode-ai}) through its own HTTP server. */
@@ -20,8 +23,12 @@ public final class OpencodeBackend implements Backend {
 
   static final String SYSTEM_PROMPT_FILE = "home/.config/opencode/prompts/build.txt";
 
+  private static final Pattern VERSION = Pattern.compile("(\\d{1,6})\\.(\\d{1,6})\\.(\\d+)\\S*");
+  private static final int MAJOR = 1;
+  private static final int MINOR_MIN = 18;
+
   private final Map<String, String> environment;
-  private final OpencodeProgram program;
+  private final ProgramFinder finder;
 
   /**
    * @param environment the server's own variables: {@code OPENCODE_BIN} or {@code PATH} lead to the
@@ -30,17 +37,31 @@ public final class OpencodeBackend implements Backend {
    */
   public OpencodeBackend(Map<String, String> environment, Processes processes) {
     this.environment = Map.copyOf(environment);
-    this.program = new OpencodeProgram(this.environment, processes);
+    this.finder =
+        new ProgramFinder(
+            new ProgramFinder.Wanted(
+                TYPE,
+                "opencode-ai@" + TESTED_VERSION,
+                "OPENCODE_BIN",
+                "opencode",
+                new ProgramFinder.Versions(
+                    TESTED_VERSION, "1.18 or a later 1.x", OpencodeBackend::isGood),
+                _ -> List.of()),
+            this.environment,
+            processes);
+  }
+
+  /** The HTTP interface that this adapter speaks is known from 1.18 on, within major version 1. */
+  private static boolean isGood(String version) {
+    Matcher parts = VERSION.matcher(version);
+    return parts.matches()
+        && Integer.parseInt(parts.group(1)) == MAJOR
+        && Integer.parseInt(parts.group(2)) >= MINOR_MIN;
   }
 
   @Override
   public String type() {
     return TYPE;
-  }
-
-  @Override
-  public Capabilities capabilities() {
-    return Capabilities.STANDARD;
   }
 
   @Override
@@ -57,19 +78,16 @@ public final class OpencodeBackend implements Backend {
   @Override
   public Plan plan(Map<String, @Nullable Object> options) {
     OpencodeOptions checked = OpencodeOptions.parse(options);
-    OpencodeProgram.Found found = program.find();
-    Map<String, String> identity = new LinkedHashMap<>();
-    identity.put("program", found.path().toString());
-    identity.put("version", found.version());
+    ProgramFinder.Found found = finder.find(Optional.empty());
     return new Plan() {
       @Override
       public Map<String, String> identity() {
-        return Map.copyOf(identity);
+        return found.identity();
       }
 
       @Override
       public Agent start(AgentSlot slot) throws AgentStartException {
-        return new OpencodeStart(checked, found, environment, slot).start();
+        return OpencodeStart.start(checked, found, environment, slot);
       }
     };
   }

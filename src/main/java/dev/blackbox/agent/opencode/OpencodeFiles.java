@@ -1,13 +1,13 @@
 package dev.blackbox.agent.opencode;
 
 import dev.blackbox.agent.AgentSlot;
+import dev.blackbox.agent.CliEnvironment;
 import dev.blackbox.agent.RuntimeFiles;
 import dev.blackbox.kernel.Secret;
 import dev.blackbox.wire.Json;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -21,10 +21,6 @@ final class OpencodeFiles {
 
   /** Holds the model key; the configuration names only the variable. */
   private static final String MODEL_KEY_VARIABLE = "BBS_MODEL_KEY";
-
-  /** Variables of ours that opencode may see; all others stay here. */
-  private static final List<String> PASSED_ON =
-      List.of("PATH", "LANG", "LC_ALL", "TZ", "SHELL", "USER", "LOGNAME");
 
   /** Switches off what reaches for the network, for the user's own settings, or for a human. */
   private static final List<String> SWITCHES =
@@ -156,25 +152,12 @@ final class OpencodeFiles {
    * @param ours the server's own variables
    */
   Map<String, String> environment(Map<String, String> ours, Secret password) {
-    Map<String, String> environment = new HashMap<>();
-    for (String name : PASSED_ON) {
-      String value = ours.get(name);
-      if (value != null) {
-        environment.put(name, value);
-      }
-    }
+    Map<String, String> environment = CliEnvironment.of(ours, root);
     SWITCHES.forEach(name -> environment.put(name, "1"));
     if (!options.compactsAutomatically()) {
       // It would replace the answer of a turn by the answer to a question of its own.
       environment.put("OPENCODE_DISABLE_AUTOCOMPACT", "1");
     }
-    Path home = root.resolve("home");
-    environment.put("HOME", home.toString());
-    environment.put("XDG_CONFIG_HOME", home.resolve(".config").toString());
-    environment.put("XDG_CACHE_HOME", home.resolve(".cache").toString());
-    environment.put("XDG_DATA_HOME", home.resolve(".local/share").toString());
-    environment.put("XDG_STATE_HOME", home.resolve(".local/state").toString());
-    environment.put("TMPDIR", root.resolve("tmp").toString());
     environment.put("OPENCODE_MODELS_PATH", models().toString());
     environment.put("OPENCODE_SERVER_PASSWORD", password.reveal());
     environment.put(MODEL_KEY_VARIABLE, slot.modelKey().reveal());

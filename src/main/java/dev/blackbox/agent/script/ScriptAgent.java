@@ -1,11 +1,11 @@
 package dev.blackbox.agent.script;
 
-import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.blackbox.agent.Agent;
 import dev.blackbox.agent.AgentResult;
 import dev.blackbox.agent.AgentResult.Kind;
 import dev.blackbox.agent.AgentSlot;
 import dev.blackbox.agent.AgentTask;
+import dev.blackbox.agent.TurnGate;
 import dev.blackbox.process.ManagedProcess;
 import dev.blackbox.process.ProcessSpec;
 import dev.blackbox.turn.Usage;
@@ -21,9 +21,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
-import org.jspecify.annotations.Nullable;
 
 /** One process per turn. It keeps no state between turns but what the program itself keeps. */
 final class ScriptAgent implements Agent {
@@ -40,22 +37,7 @@ final class ScriptAgent implements Agent {
   private final String path;
   private final String backendSession;
 
-  private final ReentrantLock lock = new ReentrantLock();
-  private final Condition ended = lock.newCondition();
-
-  /** The turn that runs. */
-  @GuardedBy("lock")
-  private @Nullable Running running;
-
-  @GuardedBy("lock")
-  private boolean closed;
-
-  /** Fields are guarded by {@link #lock}. */
-  private static final class Running {
-    private @Nullable ManagedProcess process;
-    private boolean stopped;
-    private boolean over;
-  }
+  private final TurnGate<ManagedProcess> gate = new TurnGate<>();
 
   ScriptAgent(AgentSlot slot, Path program, String path) {
     this.slot = slot;
@@ -71,7 +53,7 @@ final class ScriptAgent implements Agent {
 
   @Override
   public AgentResult run(AgentTask task) {
-    Running turn = begin();
+    TurnGate.Turn<ManagedProcess> turn = gate.begin();
     try {
       task.backendSession().accept(backendSession);
       Path input = Files.createTempFile(slot.runtimeDirectory().resolve("tmp"), "prompt-", ".txt");
@@ -84,16 +66,19 @@ final class ScriptAgent implements Agent {
     } catch (IOException failed) {
       return new AgentResult.Broken(Kind.PROCESS, String.valueOf(failed.getMessage()), work("[]"));
     } finally {
-      finish(turn);
+      gate.finish(turn);
     }
   }
 
-  private AgentResult runProcess(AgentTask task, Running turn, Path input) throws IOException {
-    if (isStopped(turn)) {
+  private AgentResult runProcess(AgentTask task, TurnGate.Turn<ManagedProcess> turn, Path input)
+      throws IOException {
+    if (gate.isStopped(turn)) {
       return new AgentResult.Stopped(work("[]"));
     }
     ManagedProcess process = slot.processes().start(spec(task, input));
-    attach(turn, process);
+    if (!gate.attach(turn, process)) {
+      process.end(GRACE);
+    }
     boolean interrupted = false;
     int code;
     try {
@@ -106,7 +91,7 @@ final class ScriptAgent implements Agent {
       throw new IllegalStateException("exits complete normally", impossible);
     }
     boolean swept = process.sweep();
-    boolean stopped = over(turn);
+    boolean stopped = gate.over(turn);
     if (interrupted) {
       Thread.currentThread().interrupt();
       return new AgentResult.Broken(Kind.UNEXPECTED, "the turn was interrupted", work("[]"));
@@ -169,120 +154,17 @@ final class ScriptAgent implements Agent {
     return new Work(outputsJson, "[]", Usage.NONE, backendSession);
   }
 
-  private Running begin() {
-    lock.lock();
-    try {
-      if (running != null) {
-        throw new IllegalStateException("a turn runs already");
-      }
-      Running turn = new Running();
-      turn.stopped = closed;
-      running = turn;
-      return turn;
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  /** From here on a stop ends the process; one that came before ends it now. */
-  private void attach(Running turn, ManagedProcess process) {
-    lock.lock();
-    try {
-      turn.process = process;
-      if (!turn.stopped) {
-        return;
-      }
-    } finally {
-      lock.unlock();
-    }
-    process.end(GRACE);
-  }
-
-  private boolean isStopped(Running turn) {
-    lock.lock();
-    try {
-      return turn.stopped;
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  /** The program has ended: a stop that comes later stops nothing. Says whether one came before. */
-  private boolean over(Running turn) {
-    lock.lock();
-    try {
-      turn.over = true;
-      return turn.stopped;
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  private void finish(Running turn) {
-    lock.lock();
-    try {
-      if (running == turn) {
-        running = null;
-      }
-      ended.signalAll();
-    } finally {
-      lock.unlock();
-    }
-  }
-
   @Override
   public StopReport stop(Duration within) {
-    long deadline = System.nanoTime() + within.toNanos();
-    Running turn;
-    @Nullable ManagedProcess process;
-    boolean byItself;
-    lock.lock();
-    try {
-      if (running == null) {
-        return StopReport.NOTHING;
-      }
-      turn = running;
-      byItself = turn.over;
-      turn.stopped |= !byItself;
-      process = byItself ? null : turn.process;
-    } finally {
-      lock.unlock();
-    }
-    if (process != null && !process.end(GRACE.compareTo(within) < 0 ? GRACE : within)) {
-      return StopReport.unproved("a process of the script could not be ended");
-    }
-    return awaitEnd(turn, deadline)
-        ? byItself ? StopReport.NOTHING : StopReport.STOPPED
-        : StopReport.unproved("the turn did not end within " + within.toMillis() + " ms");
-  }
-
-  private boolean awaitEnd(Running turn, long deadline) {
-    lock.lock();
-    try {
-      long left = deadline - System.nanoTime();
-      while (running == turn) {
-        if (left <= 0) {
-          return false;
-        }
-        left = ended.awaitNanos(left);
-      }
-      return true;
-    } catch (InterruptedException interrupt) {
-      Thread.currentThread().interrupt();
-      return false;
-    } finally {
-      lock.unlock();
-    }
+    Duration grace = GRACE.compareTo(within) < 0 ? GRACE : within;
+    return gate.stop(
+        within,
+        (process, _) -> process.end(grace) ? "" : "a process of the script could not be ended");
   }
 
   @Override
   public void close() {
-    lock.lock();
-    try {
-      closed = true;
-    } finally {
-      lock.unlock();
-    }
+    gate.close();
     stop(Duration.ofSeconds(10));
   }
 }

@@ -4,7 +4,6 @@ import dev.blackbox.agent.Agent;
 import dev.blackbox.agent.AgentSlot;
 import dev.blackbox.agent.AgentStartException;
 import dev.blackbox.agent.Backend;
-import dev.blackbox.agent.Capabilities;
 import dev.blackbox.agent.Options;
 import dev.blackbox.agent.RuntimeFiles;
 import dev.blackbox.kernel.ErrorCode;
@@ -46,18 +45,8 @@ public final class ScriptBackend implements Backend {
   }
 
   @Override
-  public Capabilities capabilities() {
-    return Capabilities.STANDARD;
-  }
-
-  @Override
   public String systemPromptFile() {
     return SYSTEM_PROMPT_FILE;
-  }
-
-  @Override
-  public String systemPromptTarget() {
-    return TYPE;
   }
 
   @Override

@@ -144,9 +144,10 @@ class OpencodeBackendTest {
             () -> backend(Map.of("OPENCODE_BIN", "/no/such/opencode")).plan(FakeProgram.OPTIONS))
         .isInstanceOfSatisfying(
             Problem.class, problem -> assertThat(problem.code()).isEqualTo(ErrorCode.BACKEND_ERROR))
-        .hasMessageContaining("OPENCODE_BIN is \"/no/such/opencode\"");
+        .hasMessageContaining("Set OPENCODE_BIN or install opencode-ai@1.18.33")
+        .hasMessageContaining("/no/such/opencode is no executable file");
     assertThatThrownBy(() -> backend(Map.of("PATH", "/no/such")).plan(FakeProgram.OPTIONS))
-        .hasMessageContaining("OPENCODE_BIN is not set");
+        .hasMessageContaining("opencode is not on the PATH");
   }
 
   @Test

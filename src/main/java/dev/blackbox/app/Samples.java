@@ -3,33 +3,41 @@ package dev.blackbox.app;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Durations of one kind. */
-final class Samples {
+/** Durations of one kind, in milliseconds. Not thread-safe. The quantiles need a sample. */
+public final class Samples {
 
   private final List<Double> millis = new ArrayList<>();
 
   /** Something that takes time. */
   @FunctionalInterface
-  interface Work {
+  public interface Work {
     void run() throws Exception;
   }
 
-  void time(Work work) throws Exception {
+  public void time(Work work) throws Exception {
     long started = System.nanoTime();
     work.run();
     add((System.nanoTime() - started) / 1e6);
   }
 
-  void add(double sampleMillis) {
+  public void add(double sampleMillis) {
     millis.add(sampleMillis);
   }
 
-  double p50() {
+  public double p50() {
     return quantile(0.5);
   }
 
-  double p99() {
+  public double p99() {
     return quantile(0.99);
+  }
+
+  public double max() {
+    return quantile(1);
+  }
+
+  public int count() {
+    return millis.size();
   }
 
   private double quantile(double share) {
