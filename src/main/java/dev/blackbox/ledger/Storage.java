@@ -31,9 +31,6 @@ final class Storage {
   /** Facts per transaction when the journal is applied. */
   private static final int FACTS_PER_COMMIT = 500;
 
-  /** A rollback is done in memory, and takes less than a millisecond. */
-  private static final long UNDOING_LOOK_NANOS = 100_000;
-
   private static final Duration RETRY_AFTER = Duration.ofSeconds(1);
 
   private final LedgerConfig config;
@@ -256,7 +253,7 @@ final class Storage {
    */
   void confirmRead(Database seen) {
     while (undoing) {
-      LockSupport.parkNanos(UNDOING_LOOK_NANOS);
+      LockSupport.parkNanos(100_000); // a rollback is done in memory, within a millisecond
     }
     if (databaseDown || database != seen) {
       throw new IllegalStateException("the database failed meanwhile");
