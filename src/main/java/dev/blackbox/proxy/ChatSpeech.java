@@ -31,6 +31,12 @@ final class ChatSpeech implements Speech {
     return request.model();
   }
 
+  /** Bytes pass unread here. */
+  @Override
+  public String lastRequest() {
+    return "";
+  }
+
   @Override
   public boolean stream() {
     return request.stream();

@@ -196,7 +196,7 @@ final class Door {
       }
       case OpenTurn.Admission.Void(var why) -> {
         note("rollout_invalidated", request, turnOf(serving));
-        if (!ModelCall.endQuietly(speech, answer, 0)) {
+        if (!QuietEnd.say(speech, answer, 0)) {
           answer.whole(speech.failure(CallFailure.ofVoidTurn(why)));
         }
       }
@@ -206,7 +206,14 @@ final class Door {
       }
       case OpenTurn.Admission.Admitted(var admitted, int step) -> {
         ProxyBinding binding = serving.binding();
-        new ModelCall(means, admitted, step, speech, visit, answer)
+        new ModelCall(
+                means,
+                admitted,
+                step,
+                speech,
+                CallPurpose.of(request.headers(), speech),
+                visit,
+                answer)
             .run(
                 deadlines ->
                     new UpstreamRequest(

@@ -9,6 +9,7 @@ import dev.blackbox.upstream.UpstreamException;
 import dev.blackbox.upstream.UpstreamHead;
 import dev.blackbox.upstream.UpstreamRequest;
 import dev.blackbox.wire.ChatProgress;
+import dev.blackbox.wire.Fingerprints;
 import dev.blackbox.wire.MalformedJsonException;
 import java.time.Duration;
 import java.time.Instant;
@@ -46,6 +47,7 @@ final class ModelCall {
   private final OpenTurn turn;
   private final int step;
   private final Speech speech;
+  private final String purpose;
   private final Visit visit;
   private final AgentAnswer answer;
   private final String callId = UUID.randomUUID().toString();
@@ -57,17 +59,27 @@ final class ModelCall {
 
   private boolean lowered;
   private int retries;
+  private Optional<Instant> sentAt = Optional.empty();
+  private Optional<String> requestHash = Optional.empty();
+  private final ReceivedBytes received = new ReceivedBytes();
   private int engineStatus;
   private String verdict = "internal_error";
   private Optional<Instant> firstByteAt = Optional.empty();
-  private long responseBytes;
   private @Nullable String error;
 
-  ModelCall(Means means, OpenTurn turn, int step, Speech speech, Visit visit, AgentAnswer answer) {
+  ModelCall(
+      Means means,
+      OpenTurn turn,
+      int step,
+      Speech speech,
+      String purpose,
+      Visit visit,
+      AgentAnswer answer) {
     this.means = means;
     this.turn = turn;
     this.step = step;
     this.speech = speech;
+    this.purpose = purpose;
     this.visit = visit;
     this.answer = answer;
     this.signs = new LifeSigns(speech, answer, means.config().keepAlive());
@@ -107,7 +119,8 @@ final class ModelCall {
             speech.stream(),
             speech.model(),
             requestBytes,
-            means.clock().instant());
+            means.clock().instant(),
+            purpose);
     try {
       means.sink().started(started);
       return true;
@@ -129,9 +142,9 @@ final class ModelCall {
     return answer;
   }
 
-  /** Bytes of the answer's body came. */
-  void received(int bytes) {
-    responseBytes += bytes;
+  /** What came of the answer's body. */
+  ReceivedBytes received() {
+    return received;
   }
 
   private void converse(Outgoing outgoing) throws CallFailure, VisitEndedException {
@@ -140,7 +153,11 @@ final class ModelCall {
     while (true) {
       Duration left = means.config().totalTimeout().minusNanos(System.nanoTime() - started);
       try {
-        attempt(outgoing.request(deadlines(left)));
+        UpstreamRequest request = outgoing.request(deadlines(left));
+        byte[] body = request.body();
+        requestHash = body == null ? Optional.empty() : Optional.of(Fingerprints.sha256Hex(body));
+        sentAt = Optional.of(means.clock().instant());
+        attempt(request);
         verdict = "ok";
         turn.succeeded();
         return;
@@ -179,6 +196,7 @@ final class ModelCall {
   private void attempt(UpstreamRequest outgoing) throws CallFailure, VisitEndedException {
     try (UpstreamCall engine = visit.engage(means.upstream().begin(outgoing))) {
       engineStatus = 0;
+      received.reset();
       UpstreamHead head = awaitHead(engine);
       engineStatus = head.status();
       firstByteAt = Optional.of(means.clock().instant());
@@ -242,7 +260,7 @@ final class ModelCall {
   private void relayWhole(UpstreamCall engine, UpstreamHead head)
       throws UpstreamException, CallFailure, VisitEndedException {
     byte[] body = engine.readAll(means.config().responseBytesMax());
-    received(body.length);
+    received.add(body, body.length);
     if (head.status() >= 400) {
       throw CallFailure.ofAnswer(head, body);
     }
@@ -280,7 +298,7 @@ final class ModelCall {
     turn.met(failure.turnVerdict(engineStatus));
     try {
       if (!(failure.meaning() instanceof EngineError.Invalidated
-          && endQuietly(speech, answer, progress.toolCalls()))) {
+          && QuietEnd.say(speech, answer, progress.toolCalls()))) {
         tell(failure);
       }
     } catch (VisitEndedException _) {
@@ -298,31 +316,6 @@ final class ModelCall {
       throw AgentAnswer.cut();
     }
     answer.end();
-  }
-
-  /**
-   * The agent of a void rollout is to stop without a fuss: nobody wants what it would do next.
-   *
-   * @return false if it stops only when it is told of a failure; nothing was sent then
-   */
-  static boolean endQuietly(Speech speech, AgentAnswer answer, int toolCalls)
-      throws VisitEndedException {
-    if (!speech.stream()) {
-      Optional<Reply> empty = speech.quietEnd();
-      if (empty.isPresent()) {
-        answer.whole(empty.get());
-      }
-      return empty.isPresent();
-    }
-    Optional<byte[]> last = speech.events().quietEnd(answer.begun(), toolCalls);
-    if (last.isPresent()) {
-      if (!answer.begun()) {
-        answer.begin(200, AgentAnswer.EVENT_STREAM);
-      }
-      answer.write(last.get());
-      answer.end();
-    }
-    return last.isPresent();
   }
 
   private void breakOff(Visit.Ending ending) {
@@ -355,7 +348,7 @@ final class ModelCall {
             verdict,
             firstByteAt,
             means.clock().instant(),
-            responseBytes,
+            received.bytes(),
             progress.usage().promptTokens(),
             progress.usage().completionTokens(),
             progress.usage().reasoningTokens(),
@@ -363,7 +356,10 @@ final class ModelCall {
             progress.toolCalls(),
             progress.finishReason(),
             Optional.ofNullable(error),
-            retries);
+            retries,
+            sentAt,
+            requestHash,
+            received.hash());
     turn.add(ended);
     try {
       if (started) {

@@ -17,6 +17,9 @@ sealed interface Speech permits ChatSpeech, TranslatedSpeech {
   /** The model asked for; empty if none was named. */
   String model();
 
+  /** Text that the agent's last user message begins with; empty if that is not looked at. */
+  String lastRequest();
+
   /** Whether the agent wants events. */
   boolean stream();
 

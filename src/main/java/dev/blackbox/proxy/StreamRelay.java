@@ -64,7 +64,7 @@ final class StreamRelay {
     try {
       int length = call.read(engine, buffer);
       while (length >= 0) {
-        call.received(length);
+        call.received().add(buffer, length);
         decoder.append(buffer, 0, length);
         takeEvents();
         if (progress.done()) {

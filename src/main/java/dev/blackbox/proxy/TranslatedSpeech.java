@@ -18,6 +18,7 @@ import dev.blackbox.wire.ChatChunk;
 import dev.blackbox.wire.Json;
 import dev.blackbox.wire.MalformedJsonException;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
@@ -74,6 +75,16 @@ final class TranslatedSpeech implements Speech {
   @Override
   public String model() {
     return request.model();
+  }
+
+  @Override
+  public String lastRequest() {
+    return request.chat().get("messages") instanceof List<?> messages
+            && !messages.isEmpty()
+            && messages.getLast() instanceof Map<?, ?> last
+            && last.get("content") instanceof String text
+        ? text
+        : "";
   }
 
   @Override

@@ -6,7 +6,9 @@ import dev.blackbox.app.engine.EngineScript;
 import dev.blackbox.app.engine.Fault;
 import dev.blackbox.app.engine.Part;
 import dev.blackbox.app.engine.Step;
+import dev.blackbox.wire.Fingerprints;
 import dev.blackbox.wire.Json;
+import java.io.EOFException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -87,6 +89,26 @@ class DialectDoorTest {
         .contains("\"stream_options\":{\"include_usage\":true}");
   }
 
+  @ParameterizedTest
+  @CsvSource({
+    "ANTHROPIC,hi,,main",
+    "ANTHROPIC,hi,x-claude-code-agent-id: a-1,subagent",
+    "ANTHROPIC,CRITICAL: Respond with TEXT ONLY. Sum up.,,compaction",
+    "RESPONSES,You are performing a CONTEXT CHECKPOINT COMPACTION. Sum up.,,compaction",
+    "RESPONSES,hi,,main"
+  })
+  void sideCallsAreToldFromTheMainLoops(Tongue tongue, String text, String header, String purpose)
+      throws Exception {
+    try (TurnScope turn = rig.openTurn("t1")) {
+      String[] headers = header == null ? new String[0] : new String[] {header};
+      TestAgent.Answer answer =
+          tongue.ask(rig, tongue.body(false).replace("\"hi\"", "\"" + text + "\""), headers);
+      assertThat(answer.status()).isEqualTo(200);
+      assertThat(turn.drain(Duration.ofSeconds(5))).isTrue();
+      assertThat(rig.sink.started().getFirst().purpose()).isEqualTo(purpose);
+    }
+  }
+
   private void assertRecorded(Tongue tongue, TurnScope turn, boolean stream) {
     CallSink.CallStarted started = rig.sink.started().getFirst();
     assertThat(started.dialect()).isEqualTo(tongue.recorded());
@@ -96,6 +118,10 @@ class DialectDoorTest {
     assertThat(end.verdict()).isEqualTo("ok");
     assertThat(end.toolCalls()).isEqualTo(1);
     assertThat(end.finishReason()).hasValue("tool_calls");
+    assertThat(end.requestHash())
+        .hasValue(Fingerprints.sha256Hex(rig.engine.chatRequests().getFirst().body()));
+    assertThat(end.responseHash()).hasValueSatisfying(hash -> assertThat(hash).hasSize(64));
+    assertThat(end.sentAt().orElseThrow()).isBetween(started.at(), end.firstByteAt().orElseThrow());
     assertThat(turn.totals().steps()).isEqualTo(1);
     assertThat(turn.totals().promptTokens()).isEqualTo(rig.engine.usageReported().promptTokens());
     assertThat(turn.totals().completionTokens())
@@ -310,10 +336,15 @@ class DialectDoorTest {
         got.append(agent.chunk());
       }
       turn.close();
-      for (String chunk = agent.chunk(); !chunk.isEmpty(); chunk = agent.chunk()) {
-        got.append(chunk);
+      try {
+        for (String chunk = agent.chunk(); !chunk.isEmpty(); chunk = agent.chunk()) {
+          got.append(chunk);
+        }
+        assertThat(got.toString()).contains("event: " + tongue.errorEvent(), "turn");
+      } catch (EOFException cut) {
+        // The proxy was still at the write of "one two", which closing a turn breaks off.
+        assertThat(got.toString()).doesNotContain(tongue.lastEvent() + "\"");
       }
-      assertThat(got.toString()).contains("event: " + tongue.errorEvent(), "turn");
       assertThat(rig.sink.onlyEnd().verdict()).isEqualTo("turn_closed");
     }
   }
