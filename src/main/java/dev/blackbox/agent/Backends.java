@@ -44,6 +44,13 @@ public final class Backends {
     return new Backends(backends);
   }
 
+  /** This table and a few more, which come last. */
+  public Backends with(List<Backend> more) {
+    List<Backend> all = new ArrayList<>(byType.values());
+    all.addAll(more);
+    return new Backends(all);
+  }
+
   /** Exact match, as in the reference server: case counts, blanks are not trimmed. */
   public Optional<Backend> find(String type) {
     return Optional.ofNullable(byType.get(type));

@@ -1,5 +1,6 @@
 package dev.blackbox.app;
 
+import dev.blackbox.agent.Backend;
 import dev.blackbox.agent.Backends;
 import dev.blackbox.config.HttpSettings;
 import dev.blackbox.config.ServerConfiguration;
@@ -22,7 +23,9 @@ import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.function.UnaryOperator;
 
 /**
@@ -58,6 +61,19 @@ final class Server implements RunningServer {
       ServerConfiguration configuration,
       Map<String, String> environment,
       UnaryOperator<Ledger> seam) {
+    return open(configuration, environment, seam, _ -> List.of());
+  }
+
+  /**
+   * Opens a server with more backends than the standard ones.
+   *
+   * @param seam as above
+   */
+  static RunningServer open(
+      ServerConfiguration configuration,
+      Map<String, String> environment,
+      UnaryOperator<Ledger> seam,
+      Function<Processes, List<Backend>> more) {
     StartFailures.checkAddress(configuration.http().host(), configuration.http().port());
     StartFailures.checkWritable(Path.of(configuration.server().runtimeRoot()), "runtime root");
     Closer closer = new Closer();
@@ -66,7 +82,9 @@ final class Server implements RunningServer {
       InstantSource clock = InstantSource.system();
       ModelProxy proxy = closer.own(proxy(configuration.proxy(), ledger, clock));
       Processes processes = Processes.create(ledger.id(), new LedgerProcessLog(ledger));
-      Backends backends = Backends.standard(environment, processes, configuration.scriptAgent());
+      Backends backends =
+          Backends.standard(environment, processes, configuration.scriptAgent())
+              .with(more.apply(processes));
       RolloutControl control =
           closer.own(
               RolloutControl.open(

@@ -189,7 +189,8 @@ final class SettingsReader {
         whole(Setting.LEDGER_QUEUE_MAX),
         large(Setting.LEDGER_CHECKPOINT_BYTES),
         duration(Setting.LEDGER_CHECKPOINT_SECONDS),
-        whole(Setting.LEDGER_READ_CONNECTIONS));
+        whole(Setting.LEDGER_READ_CONNECTIONS),
+        large(Setting.LEDGER_RECENT_READS_BYTES_MAX));
   }
 
   private ProxyConfig proxy() {

@@ -14,7 +14,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Optional;
-import java.util.concurrent.atomic.AtomicLong;
 
 /** Starts agents, with the proxy in front of their models. */
 record AgentStarts(ModelProxy proxy, Processes processes, InstantSource clock) {
@@ -60,27 +59,5 @@ record AgentStarts(ModelProxy proxy, Processes processes, InstantSource clock) {
         registration.router().apiPrefix(),
         agentKey,
         registration.proxyOptions());
-  }
-
-  static LiveBinding live(
-      Registration registration,
-      Path directory,
-      Agent agent,
-      long sessionKey,
-      String viewJson,
-      long nextTraceSequence) {
-    return new LiveBinding(
-        directory.getFileName().toString(),
-        sessionKey,
-        registration.sessionId(),
-        registration.instanceId(),
-        registration.backend().type(),
-        registration.fingerprint(),
-        registration.parametersFingerprint(),
-        registration.effective(),
-        directory,
-        agent,
-        BindingViews.view(registration, viewJson),
-        new AtomicLong(nextTraceSequence));
   }
 }

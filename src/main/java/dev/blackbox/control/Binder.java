@@ -248,7 +248,7 @@ final class Binder {
               clock.instant());
       LedgerFacts.Bound bound = ledger.bind(binding);
       proxy.bind(AgentStarts.proxyBinding(registration, agentKey));
-      return AgentStarts.live(
+      return LiveBinding.of(
           registration, directory, agent, bound.sessionKey(), binding.viewJson(), 1);
     } catch (RuntimeException ledgerDown) {
       agent.close();
@@ -285,8 +285,7 @@ final class Binder {
       status.become(ServerState.READY, "");
       return Optional.of(live);
     } catch (RuntimeException failure) {
-      String reason =
-          failure instanceof Problem problem ? problem.text() : "a failure in our own code";
+      String reason = reason(failure);
       errorAtBoot(open, reason);
       ledger.desync(open.sessionKey(), reason);
       throw failure;
@@ -324,7 +323,7 @@ final class Binder {
     try {
       Agent agent =
           starts.start(registration, plan, directory, agentKey, open.sessionKey(), agentSession);
-      return AgentStarts.live(
+      return LiveBinding.of(
           registration,
           directory,
           agent,
@@ -341,6 +340,9 @@ final class Binder {
     unregistered.forget();
     LiveBinding old = current.get();
     if (old != null) {
+      work.end(old.sessionKey());
+      // The session ends before its agent, so that no turn that still waits meets what comes next.
+      ledger.abort(old.sessionKey(), reason);
       work.end(old.sessionKey());
       current.set(null);
       closeAgent(old);
@@ -376,6 +378,10 @@ final class Binder {
           "agent of " + binding.runtimeId() + " did not end cleanly",
           failure);
     }
+  }
+
+  private static String reason(RuntimeException failure) {
+    return failure instanceof Problem problem ? problem.text() : "a failure in our own code";
   }
 
   private Problem failed(String type, @Nullable String reason, @Nullable Throwable cause) {

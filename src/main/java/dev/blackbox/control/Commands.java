@@ -16,6 +16,7 @@ import dev.blackbox.turn.SessionSnapshot;
 import dev.blackbox.turn.TurnError;
 import dev.blackbox.wire.Fingerprints;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -38,6 +39,9 @@ final class Commands {
 
   private static final System.Logger LOG = System.getLogger(Commands.class.getName());
 
+  /** Linux takes 128 KiB for one argument of a program, its final zero included (execve(2)). */
+  private static final int COMMAND_BYTES_MAX = (128 << 10) - 1;
+
   /**
    * How often a waiting thread looks by itself: an end that this class did not make, such as that
    * of a queued command by an abort, is not told to it.
@@ -50,6 +54,7 @@ final class Commands {
   private final WorkspaceLock workspace;
   private final Shell shell;
   private final ControlConfig config;
+  private final Threads threads;
   private final Map<Long, RunningCommand> running = new ConcurrentHashMap<>();
   private final Map<Long, CompletableFuture<@Nullable Void>> waiters = new ConcurrentHashMap<>();
 
@@ -59,13 +64,15 @@ final class Commands {
       Binder binder,
       WorkspaceLock workspace,
       Shell shell,
-      ControlConfig config) {
+      ControlConfig config,
+      Threads threads) {
     this.ledger = ledger;
     this.status = status;
     this.binder = binder;
     this.workspace = workspace;
     this.shell = shell;
     this.config = config;
+    this.threads = threads;
   }
 
   /** A known command is found before anything else is asked, as a known turn is (P3). */
@@ -109,7 +116,7 @@ final class Commands {
   void launch(LiveBinding binding, CommandSnapshot command) {
     RunningCommand run = new RunningCommand(command);
     running.put(command.number(), run);
-    Thread.ofVirtual().name("command-" + command.number()).start(() -> run(binding, run));
+    Thread _ = threads.start("command-" + command.number(), () -> run(binding, run));
   }
 
   /** Waits until a command is settled or the time is over, and returns it as it then is. */
@@ -181,6 +188,13 @@ final class Commands {
     String command = raw.strip();
     if (command.isEmpty()) {
       throw Problem.badRequest("cmd must not be empty.", Map.of());
+    }
+    int bytes = command.getBytes(StandardCharsets.UTF_8).length;
+    if (bytes > COMMAND_BYTES_MAX) {
+      throw Problem.badRequest(
+          "cmd must be at most %d bytes of UTF-8; got %d. Put a longer one into a file."
+              .formatted(COMMAND_BYTES_MAX, bytes),
+          Map.of("cmd_bytes_max", COMMAND_BYTES_MAX));
     }
     return command;
   }

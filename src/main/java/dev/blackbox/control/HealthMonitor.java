@@ -42,12 +42,13 @@ final class HealthMonitor implements Resource {
       Predicate<LiveBinding> busy,
       double idleSeconds,
       GoneListener listener,
-      InstantSource clock) {
+      InstantSource clock,
+      Threads threads) {
     this.current = current;
     this.busy = busy;
     this.listener = listener;
     this.clock = clock;
-    this.thread = Thread.ofVirtual().name("health-monitor").start(() -> watch(idleSeconds));
+    this.thread = threads.start("health-monitor", () -> watch(idleSeconds));
   }
 
   /**

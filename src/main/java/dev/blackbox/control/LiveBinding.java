@@ -29,6 +29,29 @@ record LiveBinding(
     Rollout.BindingView view,
     AtomicLong nextTraceSequence) {
 
+  /** A binding of an agent that runs already. */
+  static LiveBinding of(
+      Registration registration,
+      Path directory,
+      Agent agent,
+      long sessionKey,
+      String viewJson,
+      long nextTraceSequence) {
+    return new LiveBinding(
+        directory.getFileName().toString(),
+        sessionKey,
+        registration.sessionId(),
+        registration.instanceId(),
+        registration.backend().type(),
+        registration.fingerprint(),
+        registration.parametersFingerprint(),
+        registration.effective(),
+        directory,
+        agent,
+        BindingViews.view(registration, viewJson),
+        new AtomicLong(nextTraceSequence));
+  }
+
   /** Where the agent works, and where commands run. */
   Path workspace() {
     return AgentSlot.workspace(runtimeDirectory);

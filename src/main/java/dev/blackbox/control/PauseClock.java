@@ -1,6 +1,9 @@
 package dev.blackbox.control;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.time.Duration;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * A clock that stands still while paused, and the gate at which turns wait. Thread-safe; callers of
@@ -8,51 +11,102 @@ import java.time.Duration;
  */
 final class PauseClock {
 
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition lookAgain = lock.newCondition();
+
+  @GuardedBy("lock")
   private boolean paused;
+
+  @GuardedBy("lock")
   private long pausedSinceNanos;
+
+  @GuardedBy("lock")
   private long pausedTotalNanos;
 
-  synchronized void pause() {
-    if (!paused) {
-      paused = true;
-      pausedSinceNanos = System.nanoTime();
+  @GuardedBy("lock")
+  private long wakes;
+
+  void pause() {
+    lock.lock();
+    try {
+      if (!paused) {
+        paused = true;
+        pausedSinceNanos = System.nanoTime();
+      }
+    } finally {
+      lock.unlock();
     }
   }
 
-  synchronized void resume() {
-    if (paused) {
-      paused = false;
-      pausedTotalNanos += System.nanoTime() - pausedSinceNanos;
-      notifyAll();
+  void resume() {
+    lock.lock();
+    try {
+      if (paused) {
+        paused = false;
+        pausedTotalNanos += System.nanoTime() - pausedSinceNanos;
+        lookAgain.signalAll();
+      }
+    } finally {
+      lock.unlock();
     }
   }
 
-  synchronized boolean isPaused() {
-    return paused;
+  boolean isPaused() {
+    lock.lock();
+    try {
+      return paused;
+    } finally {
+      lock.unlock();
+    }
   }
 
   /** Nanoseconds of running time since some fixed moment; stands still during a pause. */
-  synchronized long runningNanos() {
-    long now = paused ? pausedSinceNanos : System.nanoTime();
-    return now - pausedTotalNanos;
+  long runningNanos() {
+    lock.lock();
+    try {
+      long now = paused ? pausedSinceNanos : System.nanoTime();
+      return now - pausedTotalNanos;
+    } finally {
+      lock.unlock();
+    }
   }
 
   /** Time spent in pauses, the current one included. */
-  synchronized Duration pausedTotal() {
-    long current = paused ? System.nanoTime() - pausedSinceNanos : 0;
-    return Duration.ofNanos(pausedTotalNanos + current);
+  Duration pausedTotal() {
+    lock.lock();
+    try {
+      long current = paused ? System.nanoTime() - pausedSinceNanos : 0;
+      return Duration.ofNanos(pausedTotalNanos + current);
+    } finally {
+      lock.unlock();
+    }
   }
 
-  /** Waits a while for the pause to end. True if it is not paused. */
-  synchronized boolean awaitRunning(Duration within) throws InterruptedException {
-    long end = System.nanoTime() + within.toNanos();
-    while (paused) {
-      long leftMillis = (end - System.nanoTime()) / 1_000_000;
-      if (leftMillis <= 0) {
-        return false;
-      }
-      wait(leftMillis);
+  /**
+   * Makes those who wait at the gate return at once, because they may have to do something else.
+   */
+  void wake() {
+    lock.lock();
+    try {
+      wakes++;
+      lookAgain.signalAll();
+    } finally {
+      lock.unlock();
     }
-    return true;
+  }
+
+  /** Waits a while for the pause to end, or for {@link #wake}. True if it is not paused. */
+  boolean awaitRunning(Duration within) throws InterruptedException {
+    lock.lock();
+    try {
+      long before = wakes;
+      long leftNanos = within.toNanos();
+      while (paused && wakes == before && leftNanos > 0) {
+        leftNanos = lookAgain.awaitNanos(leftNanos);
+      }
+      return !paused;
+    } finally {
+      lock.unlock();
+    }
   }
 }

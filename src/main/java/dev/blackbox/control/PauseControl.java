@@ -51,15 +51,15 @@ final class PauseControl {
     return standing;
   }
 
-  /** At boot: paused stays paused. */
+  /** At boot, where paused stays paused, and after a call that changed something, or failed to. */
   synchronized void restore(LedgerFacts.Pause pause) {
     standing = pause;
     if (pause.paused()) {
       proxy.hold();
       clock.pause();
     } else {
-      proxy.release(pause.version());
       clock.resume();
+      proxy.release(pause.version());
     }
   }
 

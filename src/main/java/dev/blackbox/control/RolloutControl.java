@@ -74,10 +74,14 @@ public final class RolloutControl implements Rollout, Resource {
    * the state is {@code initializing}, and stored answers are served already.
    */
   public static RolloutControl open(Parts parts) {
-    return new RolloutControl(parts);
+    return open(parts, Threads.VIRTUAL);
   }
 
-  private RolloutControl(Parts parts) {
+  static RolloutControl open(Parts parts, Threads threads) {
+    return new RolloutControl(parts, threads);
+  }
+
+  private RolloutControl(Parts parts, Threads threads) {
     ledger = parts.ledger();
     proxy = parts.proxy();
     config = parts.config();
@@ -97,11 +101,11 @@ public final class RolloutControl implements Rollout, Resource {
             parts.serverVersion(),
             parts.clock());
     lookups = new Lookups(ledger, binder);
-    engine = new TurnEngine(ledger, proxy, pauseClock, workspace, config, new Watch());
+    engine = new TurnEngine(ledger, proxy, pauseClock, workspace, config, new Watch(), threads);
     Shell shell =
         new Shell(
             parts.processes(), parts.environment(), config.commandOutputBytesMax(), parts.clock());
-    commands = new Commands(ledger, status, binder, workspace, shell, config);
+    commands = new Commands(ledger, status, binder, workspace, shell, config, threads);
     submissions = new Submissions(ledger, status, binder, engine, this::agentGone);
     monitor =
         new HealthMonitor(
@@ -109,7 +113,8 @@ public final class RolloutControl implements Rollout, Resource {
             binding -> ledger.reads().activeTurn(binding.sessionKey()).isPresent(),
             config.settings().runtimeHealthCheckInterval(),
             this::agentGone,
-            parts.clock());
+            parts.clock(),
+            threads);
     report =
         new ServerReport(
             ledger,
@@ -125,8 +130,7 @@ public final class RolloutControl implements Rollout, Resource {
     if (left.isPresent()) {
       status.become(ServerState.INITIALIZING, "");
     }
-    resumption =
-        Thread.ofVirtual().name("resume-binding").start(() -> left.ifPresent(this::resumeBinding));
+    resumption = threads.start("resume-binding", () -> left.ifPresent(this::resumeBinding));
   }
 
   /** One line for an operator: what was found and done at boot. */
@@ -247,24 +251,20 @@ public final class RolloutControl implements Rollout, Resource {
   @Override
   public AbortView abort(String sessionId) {
     SessionSnapshot session = lookups.session(SessionId.parse(sessionId));
-    Optional<TurnSnapshot> active = ledger.reads().activeTurn(session.key());
+    // First so that what the agent did is kept; again for what was admitted in between.
     Interrupts.asProblem(() -> endWork(session.key()));
     boolean first = ledger.abort(session.key(), "aborted by its controller");
-    active.ifPresent(turn -> engine.signal(turn.key()));
-    // A command may have begun after the look and before the abort; none begins after it.
     Interrupts.asProblem(() -> endWork(session.key()));
-    return new AbortView(lookups.session(session.id()), first ? "best_effort" : "noop");
+    // By its number: the name may mean a newer session by now.
+    SessionSnapshot ended = ledger.reads().session(session.key()).orElse(session);
+    return new AbortView(ended, first ? "best_effort" : "noop");
   }
 
-  /** Ends the session's turn and its commands, and waits a bounded time for that. */
-  private boolean endWork(long sessionKey) throws InterruptedException {
-    Optional<TurnSnapshot> active = ledger.reads().activeTurn(sessionKey);
-    boolean told = active.isPresent() && engine.requestStop(active.get().key(), StopCause.ABORT);
+  /** Ends the session's turns and its commands, and waits a bounded time for that. */
+  private long endWork(long sessionKey) throws InterruptedException {
+    engine.stopAll(sessionKey, StopCause.ABORT, config.stopWithin().multipliedBy(2));
     commands.stopAll(sessionKey, StopCause.ABORT, config.stopWithin());
-    if (told) {
-      engine.await(active.get().key(), Optional.of(config.stopWithin().multipliedBy(2)));
-    }
-    return told;
+    return sessionKey;
   }
 
   /** Ends everything that a {@link #close} would wait for, at once. Any thread. */
@@ -338,9 +338,12 @@ public final class RolloutControl implements Rollout, Resource {
         ledger.bindingState(binding.runtimeId(), ServerState.ERROR.wireName(), reason);
         ledger.desync(binding.sessionKey(), reason);
       } catch (Problem ledgerDown) {
-        // The state keeps all new work away; only the record of it is missing.
-        LOG.log(System.Logger.Level.WARNING, "that is not recorded: " + ledgerDown.text());
+        // The state in memory keeps new turns out; the next boot starts the agent again anyway.
+        LOG.log(
+            System.Logger.Level.WARNING,
+            "that the agent is gone could not be recorded: " + ledgerDown.text());
       }
+      engine.agentLost(binding.sessionKey(), reason);
     }
   }
 

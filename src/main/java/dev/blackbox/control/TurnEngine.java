@@ -9,6 +9,7 @@ import dev.blackbox.kernel.Problem;
 import dev.blackbox.ledger.Ledger;
 import dev.blackbox.proxy.ModelProxy;
 import dev.blackbox.proxy.TurnScope;
+import dev.blackbox.turn.SessionSnapshot;
 import dev.blackbox.turn.TurnKey;
 import dev.blackbox.turn.TurnOutcome;
 import dev.blackbox.turn.TurnSnapshot;
@@ -20,10 +21,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Runs admitted turns: waits for its time, records the start, lets the agent work, ends it when
@@ -37,14 +34,19 @@ final class TurnEngine {
   /** How often a waiting turn looks whether it should end. */
   private static final Duration LOOK_EVERY = Duration.ofMillis(200);
 
+  /** How long after a stop that found nothing to stop the agent is told again. */
+  private static final Duration STOP_AGAIN_AFTER = Duration.ofMillis(10);
+
   private final Ledger ledger;
   private final ModelProxy proxy;
   private final PauseClock clock;
   private final WorkspaceLock workspace;
   private final ControlConfig config;
   private final AgentWatch watch;
+  private final Threads threads;
   private final Map<TurnKey, RunningTurn> running = new ConcurrentHashMap<>();
-  private final Map<TurnKey, CompletableFuture<@Nullable Void>> waiters = new ConcurrentHashMap<>();
+  private final TurnWaiters waiters;
+  private volatile boolean shuttingDown;
 
   /** Is told what a turn showed about the agent's health. */
   interface AgentWatch {
@@ -61,20 +63,23 @@ final class TurnEngine {
       PauseClock clock,
       WorkspaceLock workspace,
       ControlConfig config,
-      AgentWatch watch) {
+      AgentWatch watch,
+      Threads threads) {
     this.ledger = ledger;
+    this.waiters = new TurnWaiters(ledger);
     this.proxy = proxy;
     this.clock = clock;
     this.workspace = workspace;
     this.config = config;
     this.watch = watch;
+    this.threads = threads;
   }
 
   /** Takes over a queued turn. */
   void launch(LiveBinding binding, TurnSnapshot queued) {
     RunningTurn turn = new RunningTurn(queued);
     running.put(queued.key(), turn);
-    Thread.ofVirtual().name("turn-" + queued.key().turnId()).start(() -> run(binding, turn));
+    Thread _ = threads.start("turn-" + queued.key().turnId(), () -> run(binding, turn));
   }
 
   /** Wishes for the end of a turn. False if it is not in memory: settled, or not launched yet. */
@@ -83,92 +88,69 @@ final class TurnEngine {
     if (turn == null) {
       return false;
     }
-    turn.requestStop(cause);
+    stop(turn, cause);
     return true;
   }
 
-  /** Waits until a turn is settled or the time is over, and returns it as it then is. */
-  TurnSnapshot await(TurnKey key, Optional<Duration> within) throws InterruptedException {
-    long end = System.nanoTime() + within.map(Duration::toNanos).orElse(0L);
-    while (true) {
-      TurnSnapshot now = find(key);
-      if (now.state().isSettled()) {
-        return now;
-      }
-      CompletableFuture<@Nullable Void> signal =
-          waiters.computeIfAbsent(key, _ -> new CompletableFuture<>());
-      // The turn may have settled between the look and the wish to be woken: look once more, or
-      // wait for ever.
-      now = find(key);
-      if (now.state().isSettled()) {
-        // Others may hold the same signal since before it settled, and whoever settled it now finds
-        // none to give: so it is given here, not only taken away.
-        signal(key);
-        return now;
-      }
-      long leftNanos = within.isPresent() ? end - System.nanoTime() : Long.MAX_VALUE;
-      if (leftNanos <= 0 || !waitFor(signal, leftNanos)) {
-        return find(key);
-      }
-    }
+  private void stop(RunningTurn turn, StopCause cause) {
+    turn.requestStop(cause);
+    clock.wake();
   }
 
-  /** Wakes those who wait for a turn that somebody else settled. */
-  void signal(TurnKey key) {
-    CompletableFuture<@Nullable Void> signal = waiters.remove(key);
-    if (signal != null) {
-      signal.complete(null);
-    }
+  /** See {@link TurnWaiters#await}. */
+  TurnSnapshot await(TurnKey key, Optional<Duration> within) throws InterruptedException {
+    return waiters.await(key, within);
   }
 
   /** Settles a queued turn whose agent could not be had. */
   void settleWithoutAgent(TurnSnapshot queued, String reason) {
     settle(queued.key(), new TurnOutcomes(queued).noAgent(reason));
-    signal(queued.key());
+    waiters.signal(queued.key());
+  }
+
+  /**
+   * Ends what memory holds of a session's turns, waits a while for that, and wakes all who wait for
+   * one. Turns that are admitted later are not meant: end the session in the ledger first.
+   */
+  void stopAll(long sessionKey, StopCause cause, Duration within) throws InterruptedException {
+    List<RunningTurn> open = ofSession(sessionKey);
+    open.forEach(turn -> stop(turn, cause));
+    long end = System.nanoTime() + within.toNanos();
+    for (RunningTurn turn : open) {
+      boolean _ = TurnWaiters.waitFor(turn.over(), Math.max(0, end - System.nanoTime()));
+    }
+    waiters.signalAll(sessionKey);
+  }
+
+  /** Turns of a session that wait for their time wait in vain. One at work tells by itself. */
+  void agentLost(long sessionKey, String reason) {
+    ofSession(sessionKey).forEach(turn -> turn.agentLost(reason));
+    clock.wake();
+  }
+
+  private List<RunningTurn> ofSession(long sessionKey) {
+    return running.values().stream()
+        .filter(turn -> turn.turn().key().sessionKey() == sessionKey)
+        .toList();
   }
 
   /** Ends all turns and waits for them. */
   void shutDown(Duration within) throws InterruptedException {
+    shuttingDown = true;
     List<RunningTurn> open = List.copyOf(running.values());
-    open.forEach(turn -> turn.requestStop(StopCause.SHUTDOWN));
+    open.forEach(turn -> stop(turn, StopCause.SHUTDOWN));
     long end = System.nanoTime() + within.toNanos();
     for (RunningTurn turn : open) {
       await(turn.turn().key(), Optional.of(Duration.ofNanos(Math.max(0, end - System.nanoTime()))));
     }
   }
 
-  private TurnSnapshot find(TurnKey key) {
-    return ledger
-        .reads()
-        .turn(key)
-        .orElseThrow(
-            () ->
-                Problem.notFound("Turn does not exist.", Map.of("turn_id", key.turnId().value())));
-  }
-
-  private static boolean waitFor(CompletableFuture<@Nullable Void> signal, long nanos)
-      throws InterruptedException {
-    try {
-      signal.get(nanos, TimeUnit.NANOSECONDS);
-      return true;
-    } catch (TimeoutException _) {
-      return false;
-    } catch (ExecutionException impossible) {
-      throw new IllegalStateException("signals complete normally", impossible);
-    }
-  }
-
   private void run(LiveBinding binding, RunningTurn turn) {
     TurnOutcomes outcomes = new TurnOutcomes(turn.turn());
     try {
-      Optional<TurnOutcome> outcome = Optional.empty();
+      Optional<TurnOutcome> outcome;
       try {
         outcome = attempt(binding, turn, outcomes);
-      } catch (Problem ledgerDown) {
-        LOG.log(System.Logger.Level.WARNING, "turn could not be started: " + ledgerDown.text());
-        outcome =
-            Optional.of(
-                outcomes.noAgent("the ledger could not record the start: " + ledgerDown.text()));
       } catch (RuntimeException bug) {
         LOG.log(System.Logger.Level.ERROR, "turn failed in our own code", bug);
         outcome = Optional.of(outcomes.unexpected(bug));
@@ -178,24 +160,59 @@ final class TurnEngine {
       Thread.currentThread().interrupt();
     } finally {
       running.remove(turn.turn().key(), turn);
-      signal(turn.turn().key());
+      turn.ended();
+      waiters.signal(turn.turn().key());
     }
   }
 
   /** Empty if somebody else settled the turn while it was queued. */
   private Optional<TurnOutcome> attempt(
       LiveBinding binding, RunningTurn turn, TurnOutcomes outcomes) throws InterruptedException {
+    heedEarlierWishes(turn);
     if (!awaitMyTime(turn)) {
-      return Optional.of(outcomes.notStarted(turn.stopRequested().join()));
+      return Optional.of(
+          turn.stopCause()
+              .map(outcomes::notStarted)
+              .orElseGet(() -> outcomes.noAgent(turn.agentLost().orElseThrow())));
     }
     try {
-      if (!ledger.start(turn.turn().key())) {
-        return Optional.empty();
+      boolean started;
+      try {
+        started = ledger.start(turn.turn().key());
+      } catch (Problem ledgerDown) {
+        LOG.log(System.Logger.Level.WARNING, "turn could not be started: " + ledgerDown.text());
+        return Optional.of(
+            outcomes.noAgent("the ledger could not record the start: " + ledgerDown.text()));
       }
-      return Optional.of(drive(binding, turn, outcomes));
+      return started
+          ? Optional.of(drive(binding, turn, outcomes))
+          : notToBeStarted(turn.turn().key(), outcomes);
     } finally {
       workspace.release();
     }
+  }
+
+  /**
+   * Between its admission, in whichever boot, and this moment nobody could tell this thread
+   * anything; what was wished for then is in the ledger, or in the flag of the shutdown.
+   */
+  private void heedEarlierWishes(RunningTurn turn) {
+    if (ledger.reads().turn(turn.turn().key()).filter(TurnSnapshot::cancelRequested).isPresent()) {
+      turn.requestStop(StopCause.CANCEL);
+    }
+    if (shuttingDown) {
+      turn.requestStop(StopCause.SHUTDOWN);
+    }
+  }
+
+  /** Empty if it is settled; else its session takes no turns any more, and it has no effect. */
+  private Optional<TurnOutcome> notToBeStarted(TurnKey key, TurnOutcomes outcomes) {
+    if (waiters.find(key).state().isSettled()) {
+      return Optional.empty();
+    }
+    String reason =
+        ledger.reads().session(key.sessionKey()).map(SessionSnapshot::stateReason).orElse("");
+    return Optional.of(outcomes.noAgent("the session takes no turns any more: " + reason));
   }
 
   /**
@@ -203,11 +220,11 @@ final class TurnEngine {
    * end instead.
    */
   private boolean awaitMyTime(RunningTurn turn) throws InterruptedException {
-    while (turn.stopCause().isEmpty()) {
+    while (turn.mayStart()) {
       if (!clock.awaitRunning(LOOK_EVERY) || !workspace.tryAcquire(LOOK_EVERY)) {
         continue;
       }
-      if (!clock.isPaused() && turn.stopCause().isEmpty()) {
+      if (!clock.isPaused() && turn.mayStart()) {
         return true;
       }
       workspace.release();
@@ -227,7 +244,7 @@ final class TurnEngine {
       if (cause.isEmpty()) {
         return ended(binding, result.join(), scope, outcomes);
       }
-      Agent.StopReport report = agent.stop(config.stopWithin());
+      Agent.StopReport report = stopAgent(agent, result);
       Optional<AgentResult> late = resultWithin(result, config.stopWithin());
       late.ifPresent(known -> advanceTrace(binding, known.work()));
       scope.close();
@@ -244,6 +261,22 @@ final class TurnEngine {
     } finally {
       scope.close();
     }
+  }
+
+  /**
+   * A stop that comes before the agent has begun finds nothing to stop, so it is repeated until the
+   * agent returns.
+   */
+  private Agent.StopReport stopAgent(Agent agent, CompletableFuture<AgentResult> result)
+      throws InterruptedException {
+    long end = System.nanoTime() + config.stopWithin().toNanos();
+    Agent.StopReport report = agent.stop(config.stopWithin());
+    while (!report.stoppedSomething()
+        && resultWithin(result, STOP_AGAIN_AFTER).isEmpty()
+        && System.nanoTime() < end) {
+      report = agent.stop(Duration.ofNanos(Math.max(1, end - System.nanoTime())));
+    }
+    return report;
   }
 
   private TurnOutcome ended(
@@ -274,9 +307,9 @@ final class TurnEngine {
             id -> ledger.backendSession(key.sessionKey(), id),
             binding.nextTraceSequence().get());
     CompletableFuture<AgentResult> result = new CompletableFuture<>();
-    Thread.ofVirtual()
-        .name("agent-" + key.turnId())
-        .start(
+    Thread _ =
+        threads.start(
+            "agent-" + key.turnId(),
             () -> {
               try {
                 result.complete(binding.agent().run(task));
@@ -315,14 +348,9 @@ final class TurnEngine {
       }
       // While paused the time left stands still, so a short slice keeps this loop from spinning.
       long sliceNanos = clock.isPaused() ? Math.max(leftNanos, LOOK_EVERY.toNanos()) : leftNanos;
-      try {
-        either.get(sliceNanos, TimeUnit.NANOSECONDS);
-      } catch (TimeoutException _) {
-        continue;
-      } catch (ExecutionException impossible) {
-        throw new IllegalStateException("agent results complete normally", impossible);
+      if (TurnWaiters.waitFor(either, sliceNanos)) {
+        return result.isDone() ? stepsOnly(turn) : turn.stopCause();
       }
-      return result.isDone() ? stepsOnly(turn) : turn.stopCause();
     }
   }
 
@@ -336,13 +364,9 @@ final class TurnEngine {
 
   private static Optional<AgentResult> resultWithin(
       CompletableFuture<AgentResult> result, Duration within) throws InterruptedException {
-    try {
-      return Optional.of(result.get(within.toNanos(), TimeUnit.NANOSECONDS));
-    } catch (TimeoutException _) {
-      return Optional.empty();
-    } catch (ExecutionException impossible) {
-      throw new IllegalStateException("agent results complete normally", impossible);
-    }
+    return TurnWaiters.waitFor(result, within.toNanos())
+        ? Optional.of(result.join())
+        : Optional.empty();
   }
 
   private static void advanceTrace(LiveBinding binding, Work work) {

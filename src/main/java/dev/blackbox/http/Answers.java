@@ -171,7 +171,7 @@ final class Answers {
     answer.put("idempotent_replay", replay);
     answer.put("outputs", new RawJson(work.outputsJson()));
     answer.put("backend", backend(turn, work));
-    answer.put("usage", Json.toTree(work.usage()));
+    answer.put("usage", work.usage());
     return answer;
   }
 
@@ -182,7 +182,7 @@ final class Answers {
     answer.put("status", turn.state().wireName());
     answer.put("state", view.sessionState());
     answer.put("outputs", work.map(done -> new RawJson(done.outputsJson())).orElse(null));
-    answer.put("usage", work.map(done -> Json.toTree(done.usage())).orElse(null));
+    answer.put("usage", work.map(Work::usage).orElse(null));
     answer.put("backend", work.map(done -> backend(turn, done)).orElse(null));
     answer.put("error", error(turn));
     answer.put("created_at", Timestamps.iso(turn.createdAt()));
@@ -322,7 +322,7 @@ final class Answers {
         "trace_events",
         new RawJson(work.traceJson()),
         "usage",
-        Json.toTree(work.usage()),
+        work.usage(),
         "backend_session_id",
         work.backendSessionId());
   }

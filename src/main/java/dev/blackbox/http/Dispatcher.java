@@ -4,8 +4,10 @@ import dev.blackbox.kernel.ErrorCode;
 import dev.blackbox.kernel.Problem;
 import dev.blackbox.wire.Json;
 import io.helidon.common.buffers.DataReader;
+import io.helidon.http.HeaderName;
 import io.helidon.http.HeaderNames;
 import io.helidon.http.HeaderValues;
+import io.helidon.http.Headers;
 import io.helidon.http.HttpException;
 import io.helidon.http.RequestException;
 import io.helidon.http.Status;
@@ -56,6 +58,8 @@ final class Dispatcher implements Filter {
   private static final String JSON = "application/json";
 
   static final String NO_STORE = "no-store";
+
+  private static final HeaderName REQUEST_ID = HeaderNames.create("x-request-id");
 
   private final HttpConfig config;
   private final Routes routes;
@@ -108,10 +112,15 @@ final class Dispatcher implements Filter {
 
   /** Helidon 4.5.0 itself repeats {@code Connection: close} and leaves the connection open. */
   private static void closeIfAsked(ServerRequest request, ServerResponse response) {
-    if (request.headers().containsToken(HeaderValues.CONNECTION_CLOSE)
-        || response.headers().containsToken(HeaderValues.CONNECTION_CLOSE)) {
+    if (saysClose(request.headers()) || saysClose(response.headers())) {
       throw new CloseConnectionException("connection: close");
     }
+  }
+
+  /** Most requests say nothing about it, and looking for the name is cheaper than for the token. */
+  private static boolean saysClose(Headers headers) {
+    return headers.contains(HeaderNames.CONNECTION)
+        && headers.containsToken(HeaderValues.CONNECTION_CLOSE);
   }
 
   private static void logAccess(
@@ -275,7 +284,7 @@ final class Dispatcher implements Filter {
       Answer answer, String requestId, ServerRequest request, RoutingResponse response) {
     WatchedConnection connection = WatchedConnection.current();
     response.status(Status.create(answer.status()));
-    response.header(HeaderNames.create("x-request-id"), requestId);
+    response.header(REQUEST_ID, requestId);
     response.header(HeaderNames.CACHE_CONTROL, NO_STORE);
     byStatus(answer.status())
         .forEach((name, value) -> response.header(HeaderNames.create(name), value));

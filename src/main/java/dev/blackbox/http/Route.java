@@ -46,7 +46,7 @@ record Route(String method, List<String> segments, Action action, boolean always
     if (rawSegments.size() != segments.size()) {
       return Optional.empty();
     }
-    Map<String, String> parts = new HashMap<>();
+    Map<String, String> parts = Map.of();
     for (int index = 0; index < segments.size(); index++) {
       String wanted = segments.get(index);
       String came = decoded(rawSegments.get(index));
@@ -55,6 +55,7 @@ record Route(String method, List<String> segments, Action action, boolean always
         return Optional.empty();
       }
       if (wanted.startsWith("{") && !came.isEmpty()) {
+        parts = parts.isEmpty() ? new HashMap<>() : parts;
         parts.put(wanted.substring(1, wanted.length() - 1), came);
       } else if (!wanted.equals(came)) {
         return Optional.empty();

@@ -60,13 +60,19 @@ final class Routes {
   /** Fails with {@code not_found} if the path is nobody's. */
   Match match(String method, String rawPath) {
     List<String> segments = Route.split(origin(rawPath));
+    for (Route route : table) {
+      if (route.method().equals(method)) {
+        Optional<Map<String, String>> path = route.match(segments);
+        if (path.isPresent()) {
+          return new Match(Optional.of(route), path.get(), route.method());
+        }
+      }
+    }
     TreeSet<String> methods = new TreeSet<>();
     for (Route route : table) {
-      Optional<Map<String, String>> path = route.match(segments);
-      if (path.isPresent() && route.method().equals(method)) {
-        return new Match(Optional.of(route), path.get(), route.method());
+      if (route.match(segments).isPresent()) {
+        methods.add(route.method());
       }
-      path.ifPresent(_ -> methods.add(route.method()));
     }
     if (methods.isEmpty()) {
       String shown =

@@ -1,13 +1,17 @@
 package dev.blackbox.ledger;
 
+import dev.blackbox.kernel.TurnId;
 import dev.blackbox.ledger.FactCodec.Encoded;
+import dev.blackbox.turn.TurnKey;
 import java.nio.ByteBuffer;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jdbi.v3.core.Handle;
 import org.jspecify.annotations.Nullable;
 
@@ -21,6 +25,7 @@ final class Batch {
   private final InstantSource clock;
   private final long settled;
   private final List<ByteBuffer> records = new ArrayList<>();
+  private final Set<Object> touched = new HashSet<>();
   private Chain head;
   private Instant newest;
   private long bytes;
@@ -61,34 +66,55 @@ final class Batch {
     return newest;
   }
 
-  /** Applies a fact, from the same text that the journal gets. */
+  /** Applies a fact, and keeps the text that the journal gets. */
   void record(Fact fact) {
     if (readOnly) {
       throw new ReadOnlyException();
     }
-    Encoded encoded = FactCodec.encode(fact);
+    FactCodec.Written written = FactCodec.write(fact);
     ByteBuffer bytesOfFact =
-        new JournalRecord(head.sequence() + 1, settled, head.hash(), encoded).toBytes();
-    try {
-      head = apply(handle, head, encoded);
-    } catch (FactCodec.UnknownFactException impossible) {
-      throw new IllegalStateException("written just now", impossible);
-    }
+        new JournalRecord(head.sequence() + 1, settled, head.hash(), written.encoded()).toBytes();
+    head = apply(handle, head, fact, written.type(), written.encoded(), written.values());
     bytes += bytesOfFact.remaining();
     records.add(bytesOfFact);
+    touch(written.values());
+  }
+
+  private void touch(Map<String, @Nullable Object> values) {
+    if (values.get("session_key") instanceof Long sessionKey) {
+      touched.add(sessionKey);
+      if (values.get("turn_id") instanceof String turnId) {
+        touched.add(new TurnKey(sessionKey, new TurnId(turnId)));
+      }
+    }
+  }
+
+  /** Keys of the sessions, and of the turns, that the facts are about; perhaps of more. */
+  Set<Object> touched() {
+    return touched;
   }
 
   /**
-   * One fact to rows, live and when the journal is read.
+   * One fact of the journal to rows.
    *
    * @return the link of the chain that it is
    */
   static Chain apply(Handle handle, Chain before, Encoded encoded)
       throws FactCodec.UnknownFactException {
     Fact fact = FactCodec.decode(encoded);
+    return apply(handle, before, fact, FactCodec.type(fact), encoded, FactCodec.values(fact));
+  }
+
+  /** The same live and when the journal is read: what the values are is all that decides. */
+  private static Chain apply(
+      Handle handle,
+      Chain before,
+      Fact fact,
+      String type,
+      Encoded encoded,
+      Map<String, @Nullable Object> values) {
     Chain link = before.next(encoded.head());
-    Map<String, @Nullable Object> values = FactCodec.values(fact);
-    FactApplier.event(handle, link, FactCodec.type(fact), encoded.head(), values);
+    FactApplier.event(handle, link, type, encoded.head(), values);
     FactApplier.rows(handle, fact, values);
     return link;
   }

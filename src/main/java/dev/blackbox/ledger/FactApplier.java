@@ -1,5 +1,6 @@
 package dev.blackbox.ledger;
 
+import java.util.HashMap;
 import java.util.Map;
 import org.jdbi.v3.core.Handle;
 import org.jspecify.annotations.Nullable;
@@ -229,16 +230,15 @@ final class FactApplier {
   /** The fact as a link of the chain. */
   static void event(
       Handle handle, Chain link, String type, String head, Map<String, @Nullable Object> values) {
-    handle
-        .createUpdate(EVENT)
-        .bind("sequence", link.sequence())
-        .bindByType("at", values.get("at"), java.time.Instant.class)
-        .bind("type", type)
-        .bindByType("session_key", values.get("session_key"), Long.class)
-        .bindByType("turn_id", values.get("turn_id"), String.class)
-        .bind("head", head)
-        .bind("hash", link.hashBytes())
-        .execute();
+    Map<String, @Nullable Object> event = new HashMap<>();
+    event.put("sequence", link.sequence());
+    event.put("at", values.get("at"));
+    event.put("type", type);
+    event.put("session_key", values.get("session_key"));
+    event.put("turn_id", values.get("turn_id"));
+    event.put("head", head);
+    event.put("hash", link.hashBytes());
+    one(handle, EVENT, event);
   }
 
   /** The fact as rows. */
@@ -292,7 +292,7 @@ final class FactApplier {
   }
 
   private static void one(Handle handle, String sql, Map<String, @Nullable Object> values) {
-    int rows = handle.createUpdate(sql).bindMap(values).execute();
+    int rows = Sql.update(handle, sql, values);
     if (rows != 1) {
       throw new IllegalStateException(
           "a fact does not fit the rows: " + rows + " rows changed by " + sql);
@@ -300,6 +300,6 @@ final class FactApplier {
   }
 
   private static void oneOrNone(Handle handle, String sql, Map<String, @Nullable Object> values) {
-    handle.createUpdate(sql).bindMap(values).execute();
+    Sql.update(handle, sql, values);
   }
 }

@@ -7,6 +7,7 @@ import java.lang.reflect.Constructor;
 import java.lang.reflect.RecordComponent;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -111,16 +112,34 @@ final class FactCodec {
 
   private FactCodec() {}
 
+  /**
+   * A fact as text and as values.
+   *
+   * @param type its name in heads
+   * @param values its components under their field names, optional ones as values or null; exactly
+   *     those that reading the text back gives
+   */
+  record Written(String type, Encoded encoded, Map<String, @Nullable Object> values) {}
+
   static Encoded encode(Fact fact) {
+    return write(fact).encoded;
+  }
+
+  /** The text, and the values that it stands for without reading it back. */
+  static Written write(Fact fact) {
     Plan plan = known(BY_CLASS.get(fact.getClass()), fact.getClass().getName());
     Map<String, @Nullable Object> head = new LinkedHashMap<>();
+    Map<String, @Nullable Object> values = new LinkedHashMap<>();
     head.put("type", plan.shape.type);
     List<String> bodies = new ArrayList<>(plan.shape.bodies.size());
+    boolean exact = true;
     for (Field field : plan.fields) {
       Object value = unwrapped(field.read(fact));
+      values.put(field.name, value);
       if (value == null) {
         continue;
       }
+      exact &= comesBackAsItIs(value);
       if (plan.shape.bodies.contains(field.name)) {
         String body = wellFormed((String) value);
         bodies.add(body);
@@ -128,7 +147,25 @@ final class FactCodec {
       }
       head.put(field.name, value instanceof Instant instant ? Timestamps.iso(instant) : value);
     }
-    return new Encoded(wellFormed(Json.write(head)), bodies);
+    Encoded encoded = new Encoded(wellFormed(Json.write(head)), bodies);
+    return new Written(plan.shape.type, encoded, exact ? values : valuesReadBack(encoded));
+  }
+
+  /** Text with surrogates may be repaired on its way, and fractions of microseconds are lost. */
+  private static boolean comesBackAsItIs(Object value) {
+    return switch (value) {
+      case String text -> !hasSurrogate(text);
+      case Instant instant -> instant.equals(instant.truncatedTo(ChronoUnit.MICROS));
+      default -> true;
+    };
+  }
+
+  private static Map<String, @Nullable Object> valuesReadBack(Encoded encoded) {
+    try {
+      return values(decode(encoded));
+    } catch (UnknownFactException impossible) {
+      throw new IllegalStateException("written just now", impossible);
+    }
   }
 
   /**
@@ -187,12 +224,18 @@ final class FactCodec {
    * written now and rows rebuilt from the journal could differ.
    */
   private static String wellFormed(String text) {
+    return hasSurrogate(text)
+        ? new String(text.getBytes(StandardCharsets.UTF_8), StandardCharsets.UTF_8)
+        : text;
+  }
+
+  private static boolean hasSurrogate(String text) {
     for (int i = 0; i < text.length(); i++) {
       if (Character.isSurrogate(text.charAt(i))) {
-        return new String(text.getBytes(StandardCharsets.UTF_8), StandardCharsets.UTF_8);
+        return true;
       }
     }
-    return text;
+    return false;
   }
 
   private static @Nullable Object unwrapped(Object value) {

@@ -48,12 +48,28 @@ final class H2Reads implements LedgerReads {
 
   @Override
   public Optional<SessionSnapshot> session(long sessionKey) {
-    return read(rows -> Rows.session(rows, sessionKey));
+    RecentReads recent = storage.recent();
+    Optional<SessionSnapshot> known = recent.session(sessionKey);
+    if (known.isPresent()) {
+      return known;
+    }
+    long version = recent.version();
+    Optional<SessionSnapshot> found = read(rows -> Rows.session(rows, sessionKey));
+    found.ifPresent(session -> recent.keep(session, version));
+    return found;
   }
 
   @Override
   public Optional<TurnSnapshot> turn(TurnKey turn) {
-    return read(rows -> Rows.turn(rows, turn));
+    RecentReads recent = storage.recent();
+    Optional<TurnSnapshot> known = recent.turn(turn);
+    if (known.isPresent()) {
+      return known;
+    }
+    long version = recent.version();
+    Optional<TurnSnapshot> found = read(rows -> Rows.turn(rows, turn));
+    found.ifPresent(read -> recent.keep(read, version));
+    return found;
   }
 
   @Override
@@ -119,13 +135,13 @@ final class H2Reads implements LedgerReads {
   public Optional<Integer> lastProxyPort() {
     return read(
         rows ->
-            rows.createQuery(
-                    """
-                    SELECT proxy_port FROM binding
-                    WHERE binding_key = (SELECT MAX(binding_key) FROM binding)\
-                    """)
-                .mapTo(Integer.class)
-                .findOne());
+            Sql.first(
+                rows,
+                """
+                SELECT proxy_port FROM binding
+                WHERE binding_key = (SELECT MAX(binding_key) FROM binding)\
+                """,
+                row -> row.getInt(1)));
   }
 
   @Override
@@ -150,21 +166,20 @@ final class H2Reads implements LedgerReads {
   public List<LeftProcess> leftProcesses() {
     return read(
         rows ->
-            rows.createQuery(
-                    """
-                    SELECT * FROM process
-                    WHERE open_boot >= 0 AND open_boot < (SELECT MAX(boot) FROM boot)
-                    ORDER BY started_at, pid\
-                    """)
-                .map(
-                    (row, _) ->
-                        new LeftProcess(
-                            row.getLong("boot"),
-                            row.getString("kind"),
-                            row.getLong("pid"),
-                            row.getLong("start_ticks"),
-                            row.getString("machine_boot_id")))
-                .list());
+            Sql.list(
+                rows,
+                """
+                SELECT * FROM process
+                WHERE open_boot >= 0 AND open_boot < (SELECT MAX(boot) FROM boot)
+                ORDER BY started_at, pid\
+                """,
+                row ->
+                    new LeftProcess(
+                        row.getLong("boot"),
+                        row.getString("kind"),
+                        row.getLong("pid"),
+                        row.getLong("start_ticks"),
+                        row.getString("machine_boot_id"))));
   }
 
   @Override

@@ -87,7 +87,7 @@ public interface Ledger extends Resource {
 
   /**
    * True for exactly one caller per turn, ever: from now on the agent may see it. False if it is
-   * not queued any more.
+   * not queued any more, or its session is not active any more.
    */
   boolean start(TurnKey turn);
 

@@ -13,6 +13,7 @@ import java.time.Duration;
  * @param checkpointBytes journal bytes after which the database is forced and a new segment begins
  * @param checkpointEvery time after which the same happens, if anything was written
  * @param readConnections connections for reads
+ * @param recentReadsBytesMax memory for sessions and turns that were read lately; 0: none
  */
 public record LedgerConfig(
     Path directory,
@@ -20,27 +21,54 @@ public record LedgerConfig(
     int queueMax,
     long checkpointBytes,
     Duration checkpointEvery,
-    int readConnections) {
+    int readConnections,
+    long recentReadsBytesMax) {
+
+  /** Memory for what was read lately, where nobody says otherwise. */
+  public static final long RECENT_READS_BYTES_MAX = 4L << 20;
 
   public LedgerConfig {
     if (queueMax < 1
         || checkpointBytes < 1
         || !checkpointEvery.isPositive()
-        || readConnections < 1) {
+        || readConnections < 1
+        || recentReadsBytesMax < 0) {
       throw new IllegalArgumentException(
-          "queueMax, checkpointBytes, checkpointEvery and readConnections must be above 0: "
+          "queueMax, checkpointBytes, checkpointEvery and readConnections must be above 0, and"
+              + " recentReadsBytesMax not below: "
               + queueMax
               + ", "
               + checkpointBytes
               + ", "
               + checkpointEvery
               + ", "
-              + readConnections);
+              + readConnections
+              + ", "
+              + recentReadsBytesMax);
     }
   }
 
+  /** As the full form, with {@link #RECENT_READS_BYTES_MAX}. */
+  public LedgerConfig(
+      Path directory,
+      Sync sync,
+      int queueMax,
+      long checkpointBytes,
+      Duration checkpointEvery,
+      int readConnections) {
+    this(
+        directory,
+        sync,
+        queueMax,
+        checkpointBytes,
+        checkpointEvery,
+        readConnections,
+        RECENT_READS_BYTES_MAX);
+  }
+
   public static LedgerConfig at(Path directory) {
-    return new LedgerConfig(directory, Sync.POWER, 4096, 8L << 20, Duration.ofSeconds(30), 4);
+    return new LedgerConfig(
+        directory, Sync.POWER, 4096, 8L << 20, Duration.ofSeconds(30), 4, RECENT_READS_BYTES_MAX);
   }
 
   /** What a commit survives. */

@@ -68,16 +68,14 @@ final class Recovery {
 
   private static int commands(Batch batch, long boot) {
     List<OpenCommand> open =
-        batch
-            .rows()
-            .createQuery(
-                """
-                SELECT command_number, session_key FROM command
-                WHERE open_command = 1 AND started_by_boot < :boot ORDER BY command_number\
-                """)
-            .bind("boot", boot)
-            .map((row, _) -> new OpenCommand(row.getLong(1), row.getLong(2)))
-            .list();
+        Sql.list(
+            batch.rows(),
+            """
+            SELECT command_number, session_key FROM command
+            WHERE open_command = 1 AND started_by_boot < ? ORDER BY command_number\
+            """,
+            row -> new OpenCommand(row.getLong(1), row.getLong(2)),
+            boot);
     for (OpenCommand command : open) {
       batch.record(
           new Fact.CommandInterrupted(batch.now(), command.number, command.sessionKey, boot));

@@ -32,13 +32,21 @@ final class Rows {
 
   private static final String TURN =
       """
-      SELECT t.*, s.session_id, s.instance_id, s.backend_type
+      SELECT t.session_key, t.turn_id, s.session_id, s.instance_id, s.backend_type, t.state,
+        t.fingerprint, t.request, t.cancel_requested, t.created_at, t.updated_at,
+        t.queued_by_boot, t.started_by_boot, t.turn_number, t.session_state, t.outputs, t.trace,
+        t.backend_session_id, t.total_tokens, t.input_tokens, t.output_tokens,
+        t.reasoning_tokens, t.steps, t.tool_calls, t.error_code, t.error_message,
+        t.error_details
       FROM turn t JOIN session s ON s.session_key = t.session_key
       """;
 
   private static final String SESSION =
       """
-      SELECT s.*, b.system_prompt_file, b.system_prompt_text
+      SELECT s.session_key, s.session_id, s.instance_id, s.runtime_id, s.backend_type, s.state,
+        s.desync_reason, s.abort_reason, s.backend_session_id, s.generated_turn_id,
+        s.explicit_turn_ids, s.committed_turns, s.created_at, s.updated_at,
+        b.system_prompt_file, b.system_prompt_text
       FROM session s JOIN binding b ON b.binding_key = s.opening_binding_key
       """;
 
@@ -51,19 +59,13 @@ final class Rows {
   private Rows() {}
 
   static Chain applied(Handle handle) {
-    return handle
-        .createQuery(NEWEST_EVENT)
-        .map((row, _) -> Chain.at(row.getLong("sequence"), row.getBytes("hash")))
-        .findOne()
+    return Sql.first(
+            handle, NEWEST_EVENT, row -> Chain.at(row.getLong("sequence"), row.getBytes("hash")))
         .orElse(Chain.START);
   }
 
   static Instant newestTime(Handle handle) {
-    return handle
-        .createQuery(NEWEST_EVENT)
-        .map((row, _) -> instant(row, "at"))
-        .findOne()
-        .orElse(Instant.EPOCH);
+    return Sql.first(handle, NEWEST_EVENT, row -> instant(row, "at")).orElse(Instant.EPOCH);
   }
 
   /** The next free number of a table: its primary key is that column. */
@@ -72,45 +74,35 @@ final class Rows {
   }
 
   static long number(Handle handle, String query) {
-    return handle.createQuery(query).mapTo(Long.class).one();
+    return Sql.first(handle, query, row -> row.getLong(1)).orElseThrow();
   }
 
   static Optional<SessionSnapshot> session(Handle handle, long sessionKey) {
-    return handle
-        .createQuery(SESSION + "WHERE s.session_key = :key")
-        .bind("key", sessionKey)
-        .map((row, _) -> session(row))
-        .findOne();
+    return Sql.first(handle, SESSION + "WHERE s.session_key = ?", Rows::session, sessionKey);
   }
 
   static Optional<SessionSnapshot> session(Handle handle, SessionId id) {
-    return handle
-        .createQuery(
-            SESSION
-                + """
-                WHERE s.session_key =
-                  (SELECT MAX(session_key) FROM session WHERE session_id = :id)\
-                """)
-        .bind("id", id.value())
-        .map((row, _) -> session(row))
-        .findOne();
+    return Sql.first(
+        handle,
+        SESSION
+            + """
+            WHERE s.session_key = (SELECT MAX(session_key) FROM session WHERE session_id = ?)\
+            """,
+        Rows::session,
+        id.value());
   }
 
   static Optional<TurnSnapshot> turn(Handle handle, TurnKey key) {
-    return handle
-        .createQuery(TURN + "WHERE t.session_key = :key AND t.turn_id = :id")
-        .bind("key", key.sessionKey())
-        .bind("id", key.turnId().value())
-        .map((row, _) -> turn(row))
-        .findOne();
+    return Sql.first(
+        handle,
+        TURN + "WHERE t.session_key = ? AND t.turn_id = ?",
+        Rows::turn,
+        key.sessionKey(),
+        key.turnId().value());
   }
 
   static Optional<TurnSnapshot> activeTurn(Handle handle, long sessionKey) {
-    return handle
-        .createQuery(TURN + "WHERE t.active_session_key = :key")
-        .bind("key", sessionKey)
-        .map((row, _) -> turn(row))
-        .findOne();
+    return Sql.first(handle, TURN + "WHERE t.active_session_key = ?", Rows::turn, sessionKey);
   }
 
   static Optional<TurnSnapshot> latestTurn(Handle handle, long sessionKey) {
@@ -146,10 +138,8 @@ final class Rows {
   /** All turns that are queued or in flight; at most one per session. */
   static List<TurnSnapshot> activeTurns(Handle handle) {
     // A range, because H2 finds it in the index; IS NOT NULL would read every turn.
-    return handle
-        .createQuery(TURN + "WHERE t.active_session_key >= 0 ORDER BY t.active_session_key")
-        .map((row, _) -> turn(row))
-        .list();
+    return Sql.list(
+        handle, TURN + "WHERE t.active_session_key >= 0 ORDER BY t.active_session_key", Rows::turn);
   }
 
   static List<LedgerFacts.CallRecord> calls(Handle handle, TurnKey key) {
@@ -163,32 +153,29 @@ final class Rows {
   }
 
   static List<LedgerFacts.CallRecord> openCalls(Handle handle) {
-    return handle
-        .createQuery(CALL + "WHERE open_call = 1 ORDER BY call_id")
-        .map((row, _) -> call(row))
-        .list();
+    return Sql.list(handle, CALL + "WHERE open_call = 1 ORDER BY call_id", Rows::call);
   }
 
-  static Optional<LedgerFacts.CallRecord> openCall(Handle handle, String callId) {
-    return handle
-        .createQuery(CALL + "WHERE call_id = :id AND open_call = 1")
-        .bind("id", callId)
-        .map((row, _) -> call(row))
-        .findOne();
+  /** The turn of a call that has not ended. */
+  static Optional<TurnKey> turnOfOpenCall(Handle handle, String callId) {
+    return Sql.first(
+        handle,
+        "SELECT session_key, turn_id FROM model_call WHERE call_id = ? AND open_call = 1",
+        row -> new TurnKey(row.getLong(1), new TurnId(row.getString(2))),
+        callId);
   }
 
   /** The open binding with the ledger's own number of it. */
   record KeyedBinding(long bindingKey, LedgerFacts.OpenBinding open) {}
 
   static Optional<KeyedBinding> openBinding(Handle handle) {
-    return handle
-        .createQuery(
-            """
-            SELECT b.*, c.content FROM binding b JOIN config c ON c.config_hash = b.config_hash
-            WHERE b.open_slot = 1\
-            """)
-        .map((row, _) -> binding(row))
-        .findOne();
+    return Sql.first(
+        handle,
+        """
+        SELECT b.*, c.content FROM binding b JOIN config c ON c.config_hash = b.config_hash
+        WHERE b.open_slot = 1\
+        """,
+        Rows::binding);
   }
 
   static LedgerFacts.Event event(ResultSet row) throws SQLException {
@@ -210,71 +197,71 @@ final class Rows {
         .bind("count", countMax);
   }
 
+  /** A row of {@link #SESSION}, by position: H2 makes a map of the names for each result. */
   private static SessionSnapshot session(ResultSet row) throws SQLException {
-    SessionState state = SessionState.ofWireName(row.getString("state"));
-    Optional<String> reason =
+    SessionState state = SessionState.ofWireName(row.getString(6));
+    @Nullable String reason =
         switch (state) {
-          case ACTIVE -> Optional.empty();
-          case DESYNCED -> optionalString(row, "desync_reason");
-          case ABORTED -> optionalString(row, "abort_reason");
+          case ACTIVE -> "";
+          case DESYNCED -> row.getString(7);
+          case ABORTED -> row.getString(8);
         };
     return new SessionSnapshot(
-        row.getLong("session_key"),
-        new SessionId(row.getString("session_id")),
-        new InstanceId(row.getString("instance_id")),
-        row.getString("runtime_id"),
-        row.getString("backend_type"),
+        row.getLong(1),
+        new SessionId(row.getString(2)),
+        new InstanceId(row.getString(3)),
+        row.getString(4),
+        row.getString(5),
         state,
-        reason.orElse(""),
-        optionalString(row, "backend_session_id"),
-        prompt(row),
-        optionalString(row, "generated_turn_id").map(TurnId::new),
-        row.getBoolean("explicit_turn_ids"),
-        row.getInt("committed_turns"),
-        instant(row, "created_at"),
-        instant(row, "updated_at"));
+        reason == null ? "" : reason,
+        Optional.ofNullable(row.getString(9)),
+        prompt(row.getString(15), row.getString(16)),
+        Optional.ofNullable(row.getString(10)).map(TurnId::new),
+        row.getBoolean(11),
+        row.getInt(12),
+        row.getObject(13, OffsetDateTime.class).toInstant(),
+        row.getObject(14, OffsetDateTime.class).toInstant());
   }
 
-  private static Optional<SessionSnapshot.SystemPrompt> prompt(ResultSet row) throws SQLException {
-    Optional<String> text = optionalString(row, "system_prompt_text");
-    String file = row.getString("system_prompt_file");
-    return text.map(found -> new SessionSnapshot.SystemPrompt(file == null ? "" : file, found));
+  private static Optional<SessionSnapshot.SystemPrompt> prompt(
+      @Nullable String file, @Nullable String text) {
+    return text == null
+        ? Optional.empty()
+        : Optional.of(new SessionSnapshot.SystemPrompt(file == null ? "" : file, text));
   }
 
+  /** A row of {@link #TURN}, by position. */
   private static TurnSnapshot turn(ResultSet row) throws SQLException {
-    TurnState state = TurnState.ofWireName(row.getString("state"));
+    TurnState state = TurnState.ofWireName(row.getString(6));
+    long startedByBoot = row.getLong(13);
+    boolean started = !row.wasNull();
     return new TurnSnapshot(
-        new TurnKey(row.getLong("session_key"), new TurnId(row.getString("turn_id"))),
-        new SessionId(row.getString("session_id")),
-        new InstanceId(row.getString("instance_id")),
-        row.getString("backend_type"),
+        new TurnKey(row.getLong(1), new TurnId(row.getString(2))),
+        new SessionId(row.getString(3)),
+        new InstanceId(row.getString(4)),
+        row.getString(5),
         state,
-        row.getString("fingerprint"),
-        row.getString("request"),
-        row.getBoolean("cancel_requested"),
+        row.getString(7),
+        row.getString(8),
+        row.getBoolean(9),
         state.isSettled() ? Optional.of(settlement(state, row)) : Optional.empty(),
-        instant(row, "created_at"),
-        instant(row, "updated_at"),
-        row.getLong("queued_by_boot"),
-        optionalLong(row, "started_by_boot"));
+        row.getObject(10, OffsetDateTime.class).toInstant(),
+        row.getObject(11, OffsetDateTime.class).toInstant(),
+        row.getLong(12),
+        started ? OptionalLong.of(startedByBoot) : OptionalLong.empty());
   }
 
   private static TurnSnapshot.Settlement settlement(TurnState state, ResultSet row)
       throws SQLException {
     Usage usage =
         new Usage(
-            row.getLong("total_tokens"),
-            row.getLong("input_tokens"),
-            row.getLong("output_tokens"),
-            row.getLong("reasoning_tokens"),
-            row.getLong("steps"),
-            row.getLong("tool_calls"));
-    Work work =
-        new Work(
-            row.getString("outputs"),
-            row.getString("trace"),
-            usage,
-            row.getString("backend_session_id"));
+            row.getLong(19),
+            row.getLong(20),
+            row.getLong(21),
+            row.getLong(22),
+            row.getLong(23),
+            row.getLong(24));
+    Work work = new Work(row.getString(16), row.getString(17), usage, row.getString(18));
     TurnOutcome outcome =
         switch (state) {
           case COMMITTED -> new TurnOutcome.Committed(work);
@@ -283,15 +270,14 @@ final class Rows {
           case UNKNOWN -> new TurnOutcome.Unknown(error(row), work);
           case QUEUED, INFLIGHT -> throw new IllegalStateException("not settled: " + state);
         };
-    return new TurnSnapshot.Settlement(
-        outcome, SessionState.ofWireName(row.getString("session_state")));
+    return new TurnSnapshot.Settlement(outcome, SessionState.ofWireName(row.getString(15)));
   }
 
   private static TurnError error(ResultSet row) throws SQLException {
     return new TurnError(
-        ErrorCode.valueOf(row.getString("error_code").toUpperCase(Locale.ROOT)),
-        row.getString("error_message"),
-        Json.object(row.getString("error_details")));
+        ErrorCode.valueOf(row.getString(25).toUpperCase(Locale.ROOT)),
+        row.getString(26),
+        Json.object(row.getString(27)));
   }
 
   private static LedgerFacts.CallRecord call(ResultSet row) throws SQLException {
@@ -346,7 +332,7 @@ final class Rows {
             new SessionId(row.getString("session_id")),
             new InstanceId(row.getString("instance_id")),
             row.getInt("proxy_port"),
-            prompt(row),
+            prompt(row.getString("system_prompt_file"), row.getString("system_prompt_text")),
             OptionalLong.of(sessionKey));
     LedgerFacts.Pause pause =
         new LedgerFacts.Pause(

@@ -4,7 +4,6 @@ import dev.blackbox.kernel.TurnId;
 import dev.blackbox.ledger.LedgerFacts.Binding;
 import dev.blackbox.ledger.LedgerFacts.Bound;
 import dev.blackbox.ledger.LedgerFacts.CallFact;
-import dev.blackbox.ledger.LedgerFacts.CallRecord;
 import dev.blackbox.ledger.LedgerFacts.OpenBinding;
 import dev.blackbox.ledger.LedgerFacts.Pause;
 import dev.blackbox.ledger.Rows.KeyedBinding;
@@ -35,11 +34,8 @@ final class SlotVerbs {
   static Opened bootStarted(Batch batch, LedgerFacts.BootStarting boot) {
     long number = Rows.nextNumber(batch.rows(), "boot", "boot");
     String ledgerId =
-        batch
-            .rows()
-            .createQuery("SELECT ledger_id FROM boot WHERE boot = 1")
-            .mapTo(String.class)
-            .findOne()
+        Sql.first(
+                batch.rows(), "SELECT ledger_id FROM boot WHERE boot = 1", row -> row.getString(1))
             .orElseGet(() -> UUID.randomUUID().toString());
     batch.record(
         new Fact.BootStarted(
@@ -109,12 +105,11 @@ final class SlotVerbs {
   }
 
   private static boolean isKnown(Batch batch, String configHash) {
-    return batch
-        .rows()
-        .createQuery("SELECT 1 FROM config WHERE config_hash = :hash")
-        .bind("hash", configHash)
-        .mapTo(Integer.class)
-        .findOne()
+    return Sql.first(
+            batch.rows(),
+            "SELECT 1 FROM config WHERE config_hash = ?",
+            row -> row.getInt(1),
+            configHash)
         .isPresent();
   }
 
@@ -172,18 +167,16 @@ final class SlotVerbs {
 
   static boolean processEnded(Batch batch, LedgerFacts.ProcessEnd process) {
     boolean runs =
-        batch
-            .rows()
-            .createQuery(
+        Sql.first(
+                batch.rows(),
                 """
-                SELECT 1 FROM process WHERE pid = :pid AND start_ticks = :ticks
-                  AND machine_boot_id = :machine AND ended_at IS NULL\
-                """)
-            .bind("pid", process.pid())
-            .bind("ticks", process.startTicks())
-            .bind("machine", process.machineBootId())
-            .mapTo(Integer.class)
-            .findOne()
+                SELECT 1 FROM process WHERE pid = ? AND start_ticks = ?
+                  AND machine_boot_id = ? AND ended_at IS NULL\
+                """,
+                row -> row.getInt(1),
+                process.pid(),
+                process.startTicks(),
+                process.machineBootId())
             .isPresent();
     if (runs) {
       batch.record(
@@ -222,8 +215,7 @@ final class SlotVerbs {
   }
 
   private static void callEnded(Batch batch, LedgerFacts.CallEnded call) {
-    Optional<TurnKey> turn =
-        Rows.openCall(batch.rows(), call.callId()).map(CallRecord::start).map(c -> c.turn());
+    Optional<TurnKey> turn = Rows.turnOfOpenCall(batch.rows(), call.callId());
     if (turn.isEmpty()) {
       LOG.log(
           System.Logger.Level.WARNING,

@@ -38,6 +38,7 @@ final class Storage {
   private final JournalReader reader;
   private final Journal journal;
 
+  private final RecentReads recent;
   private volatile Database database;
   private volatile Chain head = Chain.START;
   private Instant newest = Instant.EPOCH;
@@ -60,6 +61,7 @@ final class Storage {
     this.directory = directory;
     this.reader = new JournalReader(files, directory.path());
     this.journal = new Journal(files, config.sync());
+    this.recent = new RecentReads(config.recentReadsBytesMax());
     refuseLostDatabase(reader.segments());
     this.database = openDatabase(Long.MAX_VALUE);
   }
@@ -178,6 +180,11 @@ final class Storage {
     return database;
   }
 
+  /** What was read lately. */
+  RecentReads recent() {
+    return recent;
+  }
+
   /** The newest fact that is safe. */
   Chain head() {
     return head;
@@ -277,6 +284,15 @@ final class Storage {
     if (!batch.isEmpty()) {
       appendOrRollBack(batch);
     }
+    recent.changing(batch.touched());
+    try {
+      commitRows();
+    } finally {
+      recent.changed();
+    }
+  }
+
+  private void commitRows() throws UnwrittenException {
     try {
       database.writer().commit();
     } catch (RuntimeException failure) {
@@ -390,6 +406,7 @@ final class Storage {
     }
     database = again;
     databaseDown = false;
+    recent.forgetAll();
   }
 
   /** A last checkpoint, if possible, and the end. */

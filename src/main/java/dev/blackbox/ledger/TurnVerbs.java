@@ -112,7 +112,9 @@ final class TurnVerbs {
 
   static boolean start(Batch batch, long boot, TurnKey key) {
     Optional<TurnSnapshot> turn = Rows.turn(batch.rows(), key);
-    if (turn.isEmpty() || !turn.get().state().mayBecome(TurnState.INFLIGHT)) {
+    if (turn.isEmpty()
+        || !turn.get().state().mayBecome(TurnState.INFLIGHT)
+        || session(batch, key.sessionKey()).state() != SessionState.ACTIVE) {
       return false;
     }
     batch.record(new Fact.TurnStarted(batch.now(), key.sessionKey(), key.turnId().value(), boot));
@@ -226,12 +228,12 @@ final class TurnVerbs {
   }
 
   private static int turnsOf(Batch batch, long sessionKey) {
-    return batch
-        .rows()
-        .createQuery("SELECT turn_count FROM session WHERE session_key = :key")
-        .bind("key", sessionKey)
-        .mapTo(Integer.class)
-        .one();
+    return Sql.first(
+            batch.rows(),
+            "SELECT turn_count FROM session WHERE session_key = ?",
+            row -> row.getInt(1),
+            sessionKey)
+        .orElseThrow();
   }
 
   private static TurnId generatedId() {

@@ -303,13 +303,24 @@ final class Writer {
   private static Runnable inSavepoint(
       Batch facts, Supplier<Runnable> body, Consumer<Throwable> failed) {
     Batch.Mark mark = facts.mark();
-    facts.rows().savepoint("entry");
+    // Before the first fact there is nothing to keep, and the whole transaction can go back.
+    boolean first = facts.isEmpty();
+    if (!first) {
+      facts.rows().savepoint("entry");
+    }
     try {
       Runnable answer = body.get();
-      facts.rows().releaseSavepoint("entry");
+      if (!first) {
+        facts.rows().releaseSavepoint("entry");
+      }
       return answer;
     } catch (RuntimeException | Error failure) {
-      facts.rows().rollbackToSavepoint("entry");
+      if (first) {
+        facts.rows().rollback();
+        facts.rows().begin();
+      } else {
+        facts.rows().rollbackToSavepoint("entry");
+      }
       facts.backTo(mark);
       return () -> failed.accept(failure);
     }

@@ -28,7 +28,11 @@ final class AgentWatch implements Resource {
   private static final Duration SECOND_LOOK_AFTER = Duration.ofMillis(50);
 
   private final ReentrantLock lock = new ReentrantLock();
-  private final Condition changed = lock.newCondition();
+
+  /** There is a visit; only a thread that has none to watch waits for it. */
+  private final Condition arrived = lock.newCondition();
+
+  private final Condition closing = lock.newCondition();
   private final TcpTable table;
   private final long stuckNanos;
   private final Thread thread;
@@ -55,7 +59,7 @@ final class AgentWatch implements Resource {
     try {
       visits.add(visit);
       if (visits.size() == 1) {
-        changed.signalAll();
+        arrived.signal();
       }
     } finally {
       lock.unlock();
@@ -81,7 +85,8 @@ final class AgentWatch implements Resource {
     lock.lock();
     try {
       closed = true;
-      changed.signalAll();
+      arrived.signal();
+      closing.signal();
     } finally {
       lock.unlock();
     }
@@ -142,7 +147,7 @@ final class AgentWatch implements Resource {
     lock.lock();
     try {
       while (visits.isEmpty() && !closed) {
-        changed.awaitUninterruptibly();
+        arrived.awaitUninterruptibly();
       }
     } finally {
       lock.unlock();
@@ -155,7 +160,7 @@ final class AgentWatch implements Resource {
     try {
       long left = time.toNanos();
       while (left > 0 && !closed) {
-        left = changed.awaitNanos(left);
+        left = closing.awaitNanos(left);
       }
       return !closed;
     } catch (InterruptedException interrupted) {

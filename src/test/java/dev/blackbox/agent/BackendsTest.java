@@ -19,7 +19,8 @@ class BackendsTest {
 
       assertThat(backends.knownTypes())
           .containsExactly("opencode", "openclaw", "claude_code", "codex");
-      assertThat(backends.implementedTypes()).containsExactly("opencode", "claude_code", "codex");
+      assertThat(backends.implementedTypes())
+          .containsExactly("opencode", "openclaw", "claude_code", "codex");
       assertThat(backends.find("opencode")).get().extracting(Backend::type).isEqualTo("opencode");
       assertThat(backends.find("Opencode")).isEmpty();
       assertThat(backends.find("script")).isEmpty();
@@ -33,7 +34,7 @@ class BackendsTest {
           Backends.standard(Map.of(), fixture.processes, Optional.of(Path.of("/bin/cat")));
 
       assertThat(backends.implementedTypes())
-          .containsExactly("opencode", "claude_code", "codex", "script");
+          .containsExactly("opencode", "openclaw", "claude_code", "codex", "script");
       assertThat(backends.knownTypes()).endsWith("script");
     }
   }

@@ -34,11 +34,17 @@ class BenchTest {
   private static final Duration READY_LIMIT = Duration.ofMinutes(1);
   private static final Duration CALL_LIMIT = Duration.ofMinutes(5);
   private static final int STARTS = 5;
-  private static final int TURNS = 200;
-  private static final int TURNS_MANY = 3_000;
-  private static final int REPLAYS = 3_000;
-  private static final int CALLS = 3_000;
-  private static final int STREAMS = 20;
+
+  /**
+   * {@code -Dbench.percent=20} does a fifth of everything, for a quick look; figures are of 100.
+   */
+  private static final int PERCENT = Integer.getInteger("bench.percent", 100);
+
+  private static final int TURNS = 200 * PERCENT / 100;
+  private static final int TURNS_MANY = PERCENT < 100 ? TURNS : 3_000;
+  private static final int REPLAYS = 3_000 * PERCENT / 100;
+  private static final int CALLS = 3_000 * PERCENT / 100;
+  private static final int STREAMS = 20 * PERCENT / 100;
   private static final int CHUNKS = 200;
   private static final int CHUNK_CHARACTERS = 8;
   private static final String SESSION = "bench-session";

@@ -91,7 +91,8 @@ class ServerConfigurationTest {
                     18,
                     1L << 32,
                     Duration.ofMillis(1250),
-                    19),
+                    19,
+                    1919),
                 new ProxyConfig(
                     20,
                     2048,
@@ -287,6 +288,7 @@ class ServerConfigurationTest {
         Map.entry("BBS_LEDGER_CHECKPOINT_BYTES", "4294967296"),
         Map.entry("BBS_LEDGER_CHECKPOINT_SECONDS", "1.25"),
         Map.entry("BBS_LEDGER_READ_CONNECTIONS", "19"),
+        Map.entry("BBS_LEDGER_RECENT_READS_BYTES_MAX", "1919"),
         Map.entry("BBS_PROXY_PORT", "20"),
         Map.entry("BBS_PROXY_BODY_BYTES_MAX", "2048"),
         Map.entry("BBS_PROXY_RESPONSE_BYTES_MAX", "2049"),

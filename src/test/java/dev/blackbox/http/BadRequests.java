@@ -32,109 +32,7 @@ final class BadRequests {
   @SuppressWarnings("ArrayRecordComponent") // sent once, never compared
   record Sample(String what, byte[] bytes, Expected expected) {}
 
-  private static final String REGISTER = "/v1/rollout/register";
-  private static final String PAUSE = "/v1/rollout/pause";
-  private static final String RESUME = "/v1/rollout/resume";
   private static final String SESSION = "/v1/sessions/sess-1";
-  private static final String MESSAGES = SESSION + "/messages";
-  private static final String EXECUTE = SESSION + "/execute_cmd";
-
-  /** A body that each endpoint would take, in pieces: a field and its JSON. */
-  private static final Map<String, Map<String, String>> GOOD =
-      new TreeMap<>(
-          Map.of(
-              REGISTER,
-              Map.of(
-                  "blackbox_type", "\"script\"",
-                  "router", "\"http://127.0.0.1:9\"",
-                  "bound_session_id", "\"sess-9\"",
-                  "bound_instance_id", "\"inst-9\""),
-              MESSAGES,
-              Map.of("messages", "[{\"role\":\"user\",\"content\":\"hi\"}]", "turn_id", "\"fuzz\""),
-              EXECUTE,
-              Map.of("cmd", "\"true\""),
-              PAUSE,
-              Map.of("reason", "\"fuzz\""),
-              RESUME,
-              Map.of("reason", "\"fuzz\"")));
-
-  private static final List<String> NO_TEXT =
-      List.of("null", "5", "1.5", "true", "[]", "{}", "[\"x\"]", "\"a\\u0000b\"", "\"\\ud800\"");
-  private static final List<String> NO_TEXT_OR_NULL = NO_TEXT.subList(1, NO_TEXT.size());
-
-  /** Just too long for an identifier; too long for an argument of a program and for a file name. */
-  private static final String LONG = "\"" + "x".repeat(129) + "\"";
-
-  private static final String HUGE = "\"" + "x".repeat(200_000) + "\"";
-  private static final List<String> NO_OBJECT = List.of("null", "[]", "5", "\"x\"", "true", "NaN");
-  private static final List<String> NO_SECONDS =
-      List.of("0", "-1", "NaN", "-Infinity", "\"\"", "\"soon\"", "\"0x5\"", "[]", "{}", "\"1 2\"");
-
-  /** For each endpoint and field, values that it must refuse; the empty text leaves it out. */
-  private static final Map<String, Map<String, List<String>>> BAD =
-      new TreeMap<>(
-          Map.of(
-              REGISTER,
-              Map.of(
-                  "blackbox_type", with(NO_TEXT, ""),
-                  "router", with(NO_TEXT, "", "\"\"", "\"http://\"", "\"  \"", "\"http://[x\""),
-                  "router_api_path", NO_TEXT,
-                  "bound_session_id",
-                      with(NO_TEXT_OR_NULL, "", "null", "\"\"", "\"a b\"", LONG, HUGE),
-                  "bound_instance_id", with(NO_TEXT_OR_NULL, "", "\"\"", LONG, HUGE),
-                  "bound_sandbox_id", NO_TEXT_OR_NULL,
-                  "system_prompt_file", with(NO_TEXT_OR_NULL, "\"\"", LONG, HUGE),
-                  "backend_options", NO_OBJECT,
-                  "server_config",
-                      List.of(
-                          "[]",
-                          "5",
-                          "{\"max_turns\":-1}",
-                          "{\"max_turns\":1e400}",
-                          "{\"max_sessions\":0}",
-                          "{\"backend_timeout\":0}",
-                          "{\"router_timeout\":\"x\"}",
-                          "{\"runtime_root\":[]}")),
-              MESSAGES,
-              Map.of(
-                  "messages",
-                      List.of(
-                          "",
-                          "null",
-                          "{}",
-                          "\"hi\"",
-                          "[null]",
-                          "[[]]",
-                          "[{}]",
-                          "[{\"role\":\"robot\"}]",
-                          "[{\"role\":\"user\",\"content\":5}]",
-                          "[{\"role\":\"user\",\"content\":\"\\udfff\"}]",
-                          "[{\"role\":\"user\",\"tool_calls\":[{}]}]",
-                          "[]",
-                          "[" + "7,".repeat(10_000) + "7]",
-                          "[" + "{\"role\":\"user\"},".repeat(10_000) + "{\"role\":\"user\"}]"),
-                  "mode", List.of("null", "5", "\"later\"", "\"SYNC\"", "[]"),
-                  "turn_id",
-                      with(
-                          NO_TEXT_OR_NULL,
-                          "\"\"",
-                          "\"-x\"",
-                          "\"a b\"",
-                          "\"é\"",
-                          "\"a/b\"",
-                          LONG,
-                          HUGE),
-                  "metadata", NO_OBJECT),
-              EXECUTE,
-              Map.of(
-                  "cmd",
-                  with(NO_TEXT.subList(0, 8), "", "\"\"", "\"a\\nb\"", HUGE),
-                  "timeout",
-                  NO_SECONDS),
-              PAUSE,
-              Map.of("reason", NO_TEXT, "timeout_seconds", NO_SECONDS),
-              RESUME,
-              Map.of("reason", NO_TEXT, "version", NO_TEXT_OR_NULL)));
 
   private static final Map<String, String> METHODS =
       new TreeMap<>(
@@ -145,12 +43,12 @@ final class BadRequests {
               Map.entry("/openapi.json", "GET"),
               Map.entry("/v1/status", "GET"),
               Map.entry("/v1/rollout/pause_state", "GET"),
-              Map.entry(REGISTER, "POST"),
-              Map.entry(PAUSE, "POST"),
-              Map.entry(RESUME, "POST"),
+              Map.entry(BadFields.REGISTER, "POST"),
+              Map.entry(BadFields.PAUSE, "POST"),
+              Map.entry(BadFields.RESUME, "POST"),
               Map.entry(SESSION, "GET"),
-              Map.entry(MESSAGES, "POST"),
-              Map.entry(EXECUTE, "POST"),
+              Map.entry(BadFields.MESSAGES, "POST"),
+              Map.entry(BadFields.EXECUTE, "POST"),
               Map.entry(SESSION + "/turns/none", "GET"),
               Map.entry(SESSION + "/turns/none/cancel", "POST"),
               Map.entry(SESSION + "/abort", "POST")));
@@ -176,11 +74,7 @@ final class BadRequests {
   static List<Sample> all(long seed) {
     BadRequests made = new BadRequests(seed);
     List<Sample> all = new ArrayList<>();
-    BAD.forEach(
-        (path, fields) ->
-            fields.forEach(
-                (field, values) ->
-                    values.forEach(value -> all.add(made.badField(path, field, value)))));
+    made.eachField(BadFields.BAD, all);
     for (String path : METHODS.keySet()) {
       all.add(made.wrongMethod(path));
       IntStream.range(0, PATHS).forEach(each -> all.add(made.badPath(path, each)));
@@ -189,7 +83,7 @@ final class BadRequests {
         all.add(made.odd(path));
       }
     }
-    for (String path : GOOD.keySet()) {
+    for (String path : BadFields.GOOD.keySet()) {
       TYPES.forEach(type -> all.add(wrongType(path, type)));
       IntStream.range(0, JSONS).forEach(each -> all.add(made.brokenJson(path, each)));
       IntStream.range(0, TRANSFERS).forEach(each -> all.add(made.badTransfer(path, each)));
@@ -197,9 +91,23 @@ final class BadRequests {
     return all;
   }
 
+  /** Values that only the rollout behind the door refuses. */
+  static List<Sample> behindTheDoor(long seed) {
+    List<Sample> all = new ArrayList<>();
+    new BadRequests(seed).eachField(BadFields.BAD_BEHIND, all);
+    return all;
+  }
+
+  private void eachField(Map<String, Map<String, List<String>>> bad, List<Sample> all) {
+    bad.forEach(
+        (path, fields) ->
+            fields.forEach(
+                (field, values) -> values.forEach(value -> all.add(badField(path, field, value)))));
+  }
+
   private Sample make() {
     String any = pick(List.copyOf(METHODS.keySet()));
-    String withBody = pick(List.copyOf(GOOD.keySet()));
+    String withBody = pick(List.copyOf(BadFields.GOOD.keySet()));
     return switch (random.nextInt(11)) {
       case 0, 1, 2 -> badField();
       case 3 -> brokenJson(withBody, random.nextInt(JSONS));
@@ -214,14 +122,14 @@ final class BadRequests {
   }
 
   private Sample badField() {
-    String path = pick(List.copyOf(BAD.keySet()));
-    Map<String, List<String>> fields = new TreeMap<>(BAD.getOrDefault(path, Map.of()));
+    String path = pick(List.copyOf(BadFields.BAD.keySet()));
+    Map<String, List<String>> fields = new TreeMap<>(BadFields.BAD.getOrDefault(path, Map.of()));
     String field = pick(List.copyOf(fields.keySet()));
     return badField(path, field, pick(fields.getOrDefault(field, List.of())));
   }
 
   private Sample badField(String path, String field, String value) {
-    Map<String, String> body = new TreeMap<>(GOOD.getOrDefault(path, Map.of()));
+    Map<String, String> body = new TreeMap<>(BadFields.GOOD.getOrDefault(path, Map.of()));
     if (value.isEmpty()) {
       body.remove(field);
     } else {
@@ -234,7 +142,7 @@ final class BadRequests {
   }
 
   private Sample brokenJson(String path, int variant) {
-    String good = json(GOOD.getOrDefault(path, Map.of()));
+    String good = json(BadFields.GOOD.getOrDefault(path, Map.of()));
     byte[] body =
         switch (variant) {
           case 0 -> utf8(good.substring(0, 1 + random.nextInt(good.length() - 1)));
@@ -263,7 +171,8 @@ final class BadRequests {
           "application/jsonp");
 
   private static Sample wrongType(String path, String type) {
-    return post(path, "type " + type, utf8(json(GOOD.getOrDefault(path, Map.of()))), type);
+    return post(
+        path, "type " + type, utf8(json(BadFields.GOOD.getOrDefault(path, Map.of()))), type);
   }
 
   private Sample wrongMethod(String path) {
@@ -428,10 +337,6 @@ final class BadRequests {
 
   private <T> T pick(List<T> values) {
     return values.get(random.nextInt(values.size()));
-  }
-
-  private static List<String> with(List<String> values, String... more) {
-    return java.util.stream.Stream.concat(values.stream(), java.util.Arrays.stream(more)).toList();
   }
 
   private static byte[] utf8(String text) {

@@ -39,13 +39,13 @@ class LifeTest {
     try (Ledger ledger = Ledgers.open(temp.resolve("state"))) {
       running = Ledgers.session(ledger, "sess-1");
       TurnKey turn = Ledgers.key(running, "t-1");
+      ledger.beginCommand(Ledgers.command(ledger, running, "c-1"));
+      Ledgers.command(ledger, running, "c-2");
       ledger.admit(Ledgers.admit(running, "t-1", "one"));
       ledger.start(turn);
       ledger.note(RebuildTest.call("call-1", turn, 0));
       ledger.note(RebuildTest.callEnd("call-1"));
       ledger.note(RebuildTest.call("call-2", turn, 1));
-      ledger.beginCommand(Ledgers.command(ledger, running, "c-1"));
-      Ledgers.command(ledger, running, "c-2");
       waiting = Ledgers.session(ledger, "sess-2");
       ledger.admit(Ledgers.admit(waiting, "t-1", "one"));
       Ledgers.journalOnly(temp.resolve("state"), crashed);

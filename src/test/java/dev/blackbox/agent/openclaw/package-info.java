@@ -1,0 +1,2 @@
+/** Tests of the backends, with real processes. */
+package dev.blackbox.agent.openclaw;
