@@ -1,6 +1,5 @@
 package dev.blackbox.control;
 
-import dev.blackbox.control.Rollout.ExecuteRequest;
 import dev.blackbox.control.Rollout.RegisterRequest;
 import dev.blackbox.control.Rollout.TurnView;
 import dev.blackbox.kernel.Problem;
@@ -140,7 +139,7 @@ final class WritePoints implements Resource {
   }
 
   void command(String command) {
-    rig.control.execute(new ExecuteRequest(ControlRig.SESSION, command, Optional.of(10.0)));
+    rig.command(Optional.empty(), command, 10.0);
     point("told the end of a command");
   }
 
