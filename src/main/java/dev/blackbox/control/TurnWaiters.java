@@ -38,7 +38,8 @@ final class TurnWaiters {
       // wait for ever.
       now = find(key);
       if (now.state().isSettled()) {
-        signals.remove(key, signal);
+        // Others may wait for the same signal, and whoever settled the turn finds it no more.
+        signal(key);
         return now;
       }
       long leftNanos = within.isPresent() ? end - System.nanoTime() : Long.MAX_VALUE;
