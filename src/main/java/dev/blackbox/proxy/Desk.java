@@ -186,6 +186,7 @@ final class Desk {
    * @return whether the thread was interrupted
    */
   @GuardedBy("lock")
+  @SuppressWarnings("WaitNotInLoop") // the callers' loops look at the condition again
   private boolean await(LifeSigns signs, long nanosMax) throws VisitEndedException {
     boolean interrupted = false;
     try {

@@ -116,7 +116,6 @@ final class LedgerSeed {
         acknowledged.add("committed " + session + " " + id);
       } catch (Problem notNow) {
         // Nothing was acknowledged. The turn that is left active refuses the ones after it.
-        continue;
       }
     }
   }
