@@ -51,6 +51,9 @@ final class BadRequests {
               Map.entry(BadFields.EXECUTE, "POST"),
               Map.entry(SESSION + "/turns/none", "GET"),
               Map.entry(SESSION + "/turns/none/cancel", "POST"),
+              Map.entry(SESSION + "/commands", "GET"),
+              Map.entry(SESSION + "/commands/none", "GET"),
+              Map.entry(SESSION + "/commands/none/cancel", "POST"),
               Map.entry(SESSION + "/abort", "POST")));
 
   /** How many variants there are of each kind. */
