@@ -88,6 +88,21 @@ public enum Setting {
   PROXY_FIRST_BYTE_TIMEOUT(
       seconds(0.001), "Seconds from a model call to the first byte of its answer"),
   PROXY_IDLE_TIMEOUT(seconds(0.001), "Seconds between two bytes of a model's answer"),
+  PROXY_TOTAL_TIMEOUT(
+      seconds(0.001), "Seconds from a model call to the last byte of its answer, retries included"),
+  PROXY_KEEPALIVE_AFTER(
+      seconds(0.001),
+      "Seconds of silence after which a streamed answer is begun and kept alive; errors after that"
+          + " have no status"),
+  PROXY_KEEPALIVE_INTERVAL(
+      seconds(0.001), "Seconds of silence in a begun answer after which the agent gets a sign"),
+  PROXY_RETRIES_MAX(
+      whole(0, 100),
+      "Further attempts after a failed connection to the engine, a 429 or a 5xx, before an answer"
+          + " has begun"),
+  PROXY_RETRY_DELAY(seconds(0), "Seconds before the first of these; doubles each time"),
+  PROXY_RETRY_DELAY_MAX(
+      seconds(0), "Longest of these delays; an engine that asks for more is not asked again"),
 
   SCRIPT_AGENT(
       new Kind.OptionalPath(),

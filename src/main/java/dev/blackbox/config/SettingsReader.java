@@ -201,7 +201,14 @@ final class SettingsReader {
         whole(Setting.PROXY_CONCURRENT_CALLS_MAX),
         duration(Setting.PROXY_CONNECT_TIMEOUT),
         duration(Setting.PROXY_FIRST_BYTE_TIMEOUT),
-        duration(Setting.PROXY_IDLE_TIMEOUT));
+        duration(Setting.PROXY_IDLE_TIMEOUT),
+        duration(Setting.PROXY_TOTAL_TIMEOUT),
+        new ProxyConfig.KeepAlive(
+            duration(Setting.PROXY_KEEPALIVE_AFTER), duration(Setting.PROXY_KEEPALIVE_INTERVAL)),
+        new ProxyConfig.Retries(
+            whole(Setting.PROXY_RETRIES_MAX),
+            duration(Setting.PROXY_RETRY_DELAY),
+            duration(Setting.PROXY_RETRY_DELAY_MAX)));
   }
 
   private List<Path> promptRoots() {

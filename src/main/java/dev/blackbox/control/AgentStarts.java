@@ -28,7 +28,7 @@ record AgentStarts(ModelProxy proxy, Processes processes, InstantSource clock) {
       Optional<String> knownSession)
       throws AgentStartException {
     ServerSettings settings = registration.effective();
-    proxy.bind(proxyBinding(registration, agentKey, sessionKey));
+    proxy.bind(proxyBinding(registration, agentKey));
     try {
       return plan.start(
           new AgentSlot(
@@ -50,9 +50,8 @@ record AgentStarts(ModelProxy proxy, Processes processes, InstantSource clock) {
     }
   }
 
-  static ProxyBinding proxyBinding(Registration registration, Secret agentKey, long sessionKey) {
+  static ProxyBinding proxyBinding(Registration registration, Secret agentKey) {
     return new ProxyBinding(
-        sessionKey,
         registration.sessionId(),
         registration.instanceId(),
         registration.request().sandboxId(),

@@ -247,7 +247,7 @@ final class Binder {
               proxy.port(),
               clock.instant());
       LedgerFacts.Bound bound = ledger.bind(binding);
-      proxy.bind(AgentStarts.proxyBinding(registration, agentKey, bound.sessionKey()));
+      proxy.bind(AgentStarts.proxyBinding(registration, agentKey));
       return LiveBinding.of(
           registration, directory, agent, bound.sessionKey(), binding.viewJson(), 1);
     } catch (RuntimeException ledgerDown) {

@@ -25,7 +25,8 @@ public final class LedgerCallSink implements CallSink {
             call.stream(),
             call.model(),
             call.requestBytes(),
-            call.at()));
+            call.at(),
+            call.purpose()));
   }
 
   @Override
@@ -44,7 +45,11 @@ public final class LedgerCallSink implements CallSink {
             call.cachedTokens(),
             call.toolCalls(),
             call.finishReason(),
-            call.error()));
+            call.error(),
+            call.retries(),
+            call.sentAt(),
+            call.requestHash(),
+            call.responseHash()));
   }
 
   @Override

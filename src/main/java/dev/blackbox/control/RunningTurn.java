@@ -4,6 +4,7 @@ import dev.blackbox.control.TurnOutcomes.StopCause;
 import dev.blackbox.turn.TurnSnapshot;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,6 +16,7 @@ final class RunningTurn {
   private final TurnSnapshot turn;
   private final CompletableFuture<StopCause> stop = new CompletableFuture<>();
   private final CompletableFuture<String> agentLost = new CompletableFuture<>();
+  private final AtomicBoolean decided = new AtomicBoolean();
   private final CompletableFuture<@Nullable Void> over = new CompletableFuture<>();
 
   RunningTurn(TurnSnapshot turn) {
@@ -40,6 +42,11 @@ final class RunningTurn {
   /** Why there is no agent any more, if so. */
   Optional<String> agentLost() {
     return agentLost.isDone() ? Optional.of(agentLost.join()) : Optional.empty();
+  }
+
+  /** True for the first who asks: the agent's thread, or one that keeps the turn from the agent. */
+  boolean decide() {
+    return decided.compareAndSet(false, true);
   }
 
   boolean mayStart() {

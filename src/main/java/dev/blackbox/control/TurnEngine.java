@@ -244,7 +244,7 @@ final class TurnEngine {
       if (cause.isEmpty()) {
         return ended(binding, result.join(), scope, outcomes);
       }
-      Agent.StopReport report = stopAgent(agent, result);
+      Agent.StopReport report = stopAgent(turn, agent, result);
       Optional<AgentResult> late = resultWithin(result, config.stopWithin());
       late.ifPresent(known -> advanceTrace(binding, known.work()));
       scope.close();
@@ -264,11 +264,15 @@ final class TurnEngine {
   }
 
   /**
-   * A stop that comes before the agent has begun finds nothing to stop, so it is repeated until the
-   * agent returns.
+   * An agent that has not been given the turn does not get it any more. One that has, but has not
+   * begun yet, finds nothing to stop, so it is told until it returns.
    */
-  private Agent.StopReport stopAgent(Agent agent, CompletableFuture<AgentResult> result)
+  private Agent.StopReport stopAgent(
+      RunningTurn turn, Agent agent, CompletableFuture<AgentResult> result)
       throws InterruptedException {
+    if (turn.decide()) {
+      return Agent.StopReport.NOTHING;
+    }
     long end = System.nanoTime() + config.stopWithin().toNanos();
     Agent.StopReport report = agent.stop(config.stopWithin());
     while (!report.stoppedSomething()
@@ -312,7 +316,8 @@ final class TurnEngine {
             "agent-" + key.turnId(),
             () -> {
               try {
-                result.complete(binding.agent().run(task));
+                result.complete(
+                    turn.decide() ? binding.agent().run(task) : new AgentResult.Stopped(Work.NONE));
               } catch (RuntimeException bug) {
                 LOG.log(System.Logger.Level.ERROR, "agent adapter failed in our own code", bug);
                 result.complete(

@@ -38,8 +38,7 @@ final class TurnWaiters {
       // wait for ever.
       now = find(key);
       if (now.state().isSettled()) {
-        // Others may hold the same signal since before it settled, and whoever settled it now finds
-        // none to give: so it is given here, not only taken away.
+        // Others may wait for the same signal, and whoever settled the turn finds it no more.
         signal(key);
         return now;
       }

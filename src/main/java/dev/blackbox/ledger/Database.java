@@ -134,7 +134,11 @@ final class Database {
     return Rows.applied(writer);
   }
 
-  /** Forces everything that is committed to the disk. */
+  /**
+   * Forces what H2 wrote. That may be less than what is committed: {@code Store.flush} of H2 2.5
+   * does not commit its store if {@code MVStore.compact} rewrote anything, so nothing that the
+   * journal has may be deleted because of this.
+   */
   void checkpoint() {
     Sql.execute(writer, "CHECKPOINT SYNC");
   }

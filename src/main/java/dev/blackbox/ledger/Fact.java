@@ -189,6 +189,7 @@ sealed interface Fact {
 
   /**
    * @param arrivedAt the proxy's clock, as all times of calls but {@code at}
+   * @param purpose empty in facts of before it was recorded
    */
   record CallStarted(
       Instant at,
@@ -200,7 +201,8 @@ sealed interface Fact {
       boolean stream,
       String model,
       long requestBytes,
-      Instant arrivedAt)
+      Instant arrivedAt,
+      Optional<String> purpose)
       implements Fact {}
 
   record CallEnded(
@@ -219,7 +221,11 @@ sealed interface Fact {
       OptionalLong cachedTokens,
       int toolCalls,
       Optional<String> finishReason,
-      Optional<String> error)
+      Optional<String> error,
+      OptionalInt retries,
+      Optional<Instant> sentAt,
+      Optional<String> requestHash,
+      Optional<String> responseHash)
       implements Fact {}
 
   /** The boot that passed it on is gone; how it ended is not known. */

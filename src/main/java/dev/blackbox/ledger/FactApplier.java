@@ -203,9 +203,9 @@ final class FactApplier {
   private static final String CALL_STARTED =
       """
       INSERT INTO model_call (call_id, session_key, turn_id, step, dialect, stream, model,
-        request_bytes, arrived_at)
+        request_bytes, arrived_at, purpose)
       VALUES (:call_id, :session_key, :turn_id, :step, :dialect, :stream, :model,
-        :request_bytes, :arrived_at)\
+        :request_bytes, :arrived_at, :purpose)\
       """;
 
   private static final String CALL_ENDED =
@@ -214,7 +214,9 @@ final class FactApplier {
         status = :status, verdict = :verdict, response_bytes = :response_bytes,
         prompt_tokens = :prompt_tokens, completion_tokens = :completion_tokens,
         reasoning_tokens = :reasoning_tokens, cached_tokens = :cached_tokens,
-        tool_calls = :tool_calls, finish_reason = :finish_reason, error = :error
+        tool_calls = :tool_calls, finish_reason = :finish_reason, error = :error,
+        retries = :retries, sent_at = :sent_at, request_hash = :request_hash,
+        response_hash = :response_hash
       WHERE call_id = :call_id AND ended_at IS NULL\
       """;
 

@@ -197,7 +197,8 @@ public final class LedgerFacts {
       boolean stream,
       String model,
       long requestBytes,
-      Instant arrivedAt)
+      Instant arrivedAt,
+      String purpose)
       implements CallFact {}
 
   /** Fields as in the proxy's {@code CallSink.CallEnded}. */
@@ -214,7 +215,11 @@ public final class LedgerFacts {
       OptionalLong cachedTokens,
       int toolCalls,
       Optional<String> finishReason,
-      Optional<String> error)
+      Optional<String> error,
+      int retries,
+      Optional<Instant> sentAt,
+      Optional<String> requestHash,
+      Optional<String> responseHash)
       implements CallFact {}
 
   /** Fields as in the proxy's {@code CallSink.CallRefused}. */

@@ -290,7 +290,8 @@ final class Rows {
             row.getBoolean("stream"),
             row.getString("model"),
             row.getLong("request_bytes"),
-            instant(row, "arrived_at"));
+            instant(row, "arrived_at"),
+            optionalString(row, "purpose").orElse(""));
     Optional<Instant> endedAt = optionalInstant(row, "ended_at");
     return new LedgerFacts.CallRecord(
         start, endedAt.isEmpty() ? Optional.empty() : Optional.of(callEnd(row, endedAt.get())));
@@ -310,7 +311,11 @@ final class Rows {
         optionalLong(row, "cached_tokens"),
         row.getInt("tool_calls"),
         optionalString(row, "finish_reason"),
-        optionalString(row, "error"));
+        optionalString(row, "error"),
+        row.getInt("retries"),
+        optionalInstant(row, "sent_at"),
+        optionalString(row, "request_hash"),
+        optionalString(row, "response_hash"));
   }
 
   private static KeyedBinding binding(ResultSet row) throws SQLException {

@@ -22,7 +22,8 @@ import org.flywaydb.core.api.FlywayException;
 final class Schema {
 
   /** All migrations in {@code db/}, in order. */
-  static final List<String> MIGRATIONS = List.of("V001__first_tables.sql", "V002__command_ids.sql");
+  static final List<String> MIGRATIONS =
+      List.of("V001__first_tables.sql", "V002__command_ids.sql", "V003__call_records.sql");
 
   /** The version of the tables after all of them. */
   static final int VERSION = MIGRATIONS.size();

@@ -12,6 +12,7 @@ import dev.blackbox.turn.TurnKey;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.UUID;
 
 /**
@@ -209,7 +210,8 @@ final class SlotVerbs {
             call.stream(),
             call.model(),
             call.requestBytes(),
-            micros(call.arrivedAt())));
+            micros(call.arrivedAt()),
+            Optional.of(call.purpose())));
   }
 
   private static void callEnded(Batch batch, LedgerFacts.CallEnded call) {
@@ -238,7 +240,11 @@ final class SlotVerbs {
             call.cachedTokens(),
             call.toolCalls(),
             call.finishReason(),
-            call.error()));
+            call.error(),
+            OptionalInt.of(call.retries()),
+            call.sentAt().map(SlotVerbs::micros),
+            call.requestHash(),
+            call.responseHash()));
   }
 
   private static void callRefused(Batch batch, LedgerFacts.CallRefused call) {

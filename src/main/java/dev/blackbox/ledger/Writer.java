@@ -2,7 +2,6 @@ package dev.blackbox.ledger;
 
 import dev.blackbox.kernel.Problem;
 import dev.blackbox.ledger.LedgerFacts.CallFact;
-import dev.blackbox.ledger.Storage.UnwrittenException;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayDeque;

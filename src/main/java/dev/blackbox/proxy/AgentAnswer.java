@@ -18,10 +18,21 @@ final class AgentAnswer {
   static final Map<String, String> EVENT_STREAM =
       Map.of("content-type", "text/event-stream; charset=utf-8");
 
+  /** For an answer that is begun before the engine's. */
+  static final Map<String, String> LIVE_STREAM =
+      Map.of(
+          "content-type",
+          "text/event-stream; charset=utf-8",
+          "cache-control",
+          "no-cache",
+          "x-accel-buffering",
+          "no");
+
   private final Visit visit;
   private final ServerResponse response;
   private @Nullable OutputStream stream;
   private boolean sent;
+  private long lastWriteNanos = System.nanoTime();
 
   AgentAnswer(Visit visit, ServerResponse response) {
     this.visit = visit;
@@ -63,10 +74,16 @@ final class AgentAnswer {
           out.write(bytes, offset, length);
           out.flush();
         });
+    lastWriteNanos = System.nanoTime();
   }
 
   void write(byte[] bytes) throws VisitEndedException {
     write(bytes, 0, bytes.length);
+  }
+
+  /** When the last write came to its end. */
+  long lastWriteNanos() {
+    return lastWriteNanos;
   }
 
   /** A whole stream has been written. The web server sends the last chunk. */

@@ -8,7 +8,10 @@ import dev.blackbox.translate.ErrorClass;
 import dev.blackbox.upstream.UpstreamException;
 import dev.blackbox.upstream.UpstreamHead;
 import dev.blackbox.wire.Json;
+import java.time.Duration;
+import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,6 +25,8 @@ final class CallFailure extends Exception {
   private final AgentFailure told;
   private final Reply chatReply;
   private final byte[] chatEvent;
+  private boolean mayPass;
+  private Optional<Duration> retryAfter = Optional.empty();
 
   /**
    * @param callVerdict as {@link CallSink.CallEnded} lists them
@@ -45,18 +50,30 @@ final class CallFailure extends Exception {
 
   /** The engine's answer has an error status. */
   static CallFailure ofAnswer(UpstreamHead head, byte[] body) {
-    return new CallFailure(
-        "upstream_error",
-        EngineErrors.ofAnswer(head.status(), body),
-        EngineErrors.failureOf(head.status(), body),
-        new Reply(head.status(), EngineHeaders.forAgent(head), body),
-        new byte[0]);
+    AgentFailure told = EngineErrors.failureOf(head.status(), body);
+    CallFailure failure =
+        new CallFailure(
+            "upstream_error",
+            EngineErrors.ofAnswer(head.status(), body),
+            told,
+            new Reply(head.status(), EngineHeaders.forAgent(head), body),
+            ChatDialect.errorEvent("upstream_error", codeOf(told), told.message()));
+    failure.mayPass = told.errorClass().isTransient();
+    failure.retryAfter = EngineHeaders.retryAfter(head);
+    return failure;
+  }
+
+  /** For an error inside of a stream that has no event of the engine's own. */
+  private static String codeOf(AgentFailure told) {
+    return told.errorClass() == ErrorClass.CONTEXT_OVERFLOW
+        ? "context_length_exceeded"
+        : told.errorClass().name().toLowerCase(Locale.ROOT);
   }
 
   /**
    * An error object stands where an answer should be.
    *
-   * @param event the whole event, or the whole body
+   * @param event the whole event
    */
   static CallFailure ofFrame(Map<String, @Nullable Object> frame, byte[] event) {
     int status = EngineErrors.statusOf(frame).orElse(502);
@@ -66,12 +83,21 @@ final class CallFailure extends Exception {
         EngineErrors.statusOf(frame).isPresent() && frame.get("error") instanceof Map<?, ?> inner
             ? inner
             : frame;
-    return new CallFailure(
-        "upstream_error",
-        EngineErrors.ofFrame(frame),
-        EngineErrors.failureOf(frame),
-        new Reply(status, AgentAnswer.JSON, Json.writeBytes(inOneBody)),
-        event);
+    AgentFailure told = EngineErrors.failureOf(frame);
+    CallFailure failure =
+        new CallFailure(
+            "upstream_error",
+            EngineErrors.ofFrame(frame),
+            told,
+            new Reply(status, AgentAnswer.JSON, Json.writeBytes(inOneBody)),
+            event);
+    failure.mayPass = EngineErrors.statusOf(frame).isPresent() && told.errorClass().isTransient();
+    return failure;
+  }
+
+  /** As {@link #ofFrame(Map, byte[])}, for an error object that is no event. */
+  static CallFailure ofFrame(Map<String, @Nullable Object> frame) {
+    return ofFrame(frame, ChatDialect.event(frame));
   }
 
   /** A failure that we describe ourselves. */
@@ -100,13 +126,18 @@ final class CallFailure extends Exception {
   }
 
   static CallFailure of(UpstreamException failure) {
-    return switch (failure.kind()) {
-      case UNREACHABLE ->
-          broken("upstream_unreachable", 502, "upstream_unreachable", failure.text());
-      case TIMEOUT -> broken("timeout", 504, "upstream_timeout", failure.text());
-      case BROKEN, CANCELLED -> truncated(failure.text());
-      case TOO_LARGE -> malformed(failure.text());
-    };
+    CallFailure met =
+        switch (failure.kind()) {
+          case UNREACHABLE ->
+              broken("upstream_unreachable", 502, "upstream_unreachable", failure.text());
+          case TIMEOUT -> broken("timeout", 504, "upstream_timeout", failure.text());
+          case BROKEN, CANCELLED -> truncated(failure.text());
+          case TOO_LARGE -> malformed(failure.text());
+        };
+    met.mayPass =
+        failure.kind() == UpstreamException.Kind.UNREACHABLE
+            || failure.kind() == UpstreamException.Kind.BROKEN;
+    return met;
   }
 
   /** The turn was closed while the call was under way; not the engine's fault. */
@@ -144,6 +175,16 @@ final class CallFailure extends Exception {
 
   EngineError meaning() {
     return meaning;
+  }
+
+  /** Whether another attempt may do better. */
+  boolean mayPass() {
+    return mayPass;
+  }
+
+  /** How long the engine asked to be left alone. */
+  Optional<Duration> retryAfter() {
+    return retryAfter;
   }
 
   AgentFailure told() {

@@ -22,6 +22,8 @@ public interface CallSink {
    * @param callId unique for ever
    * @param step from 0 within the turn
    * @param dialect {@code chat}, {@code anthropic} or {@code responses}
+   * @param purpose {@code main}, or a side call that the agent marks as one: {@code subagent},
+   *     {@code compaction}
    */
   record CallStarted(
       String callId,
@@ -31,7 +33,8 @@ public interface CallSink {
       boolean stream,
       String model,
       long requestBytes,
-      Instant at) {}
+      Instant at,
+      String purpose) {}
 
   /**
    * A call is over.
@@ -42,6 +45,10 @@ public interface CallSink {
    *     rollout_invalidated}, {@code turn_closed} or {@code internal_error}
    * @param finishReason as the engine gave it
    * @param toolCalls number of tool calls in the answer
+   * @param retries attempts after the first
+   * @param sentAt when the last attempt was sent; empty if none was
+   * @param requestHash SHA-256 of the body that the engine was sent at last, in hexadecimal digits
+   * @param responseHash SHA-256 of the body that came from it, as far as it came
    */
   record CallEnded(
       String callId,
@@ -57,7 +64,11 @@ public interface CallSink {
       OptionalLong cachedTokens,
       int toolCalls,
       Optional<String> finishReason,
-      Optional<String> error) {}
+      Optional<String> error,
+      int retries,
+      Optional<Instant> sentAt,
+      Optional<String> requestHash,
+      Optional<String> responseHash) {}
 
   /**
    * A call was refused.

@@ -8,12 +8,14 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.OptionalLong;
 
 /** Chat completions, which the engine speaks too: bytes pass as they are, errors included. */
 final class ChatSpeech implements Speech {
 
   private final ChatRequest request;
   private final ChatStreamSpeech events = new ChatStreamSpeech();
+  private OptionalLong maxTokens = OptionalLong.empty();
 
   ChatSpeech(ChatRequest request) {
     this.request = request;
@@ -29,6 +31,12 @@ final class ChatSpeech implements Speech {
     return request.model();
   }
 
+  /** Bytes pass unread here. */
+  @Override
+  public String lastRequest() {
+    return "";
+  }
+
   @Override
   public boolean stream() {
     return request.stream();
@@ -41,7 +49,12 @@ final class ChatSpeech implements Speech {
 
   @Override
   public byte[] question(OptionalDouble defaultTemperature) {
-    return request.bodyFor(defaultTemperature);
+    return request.bodyFor(defaultTemperature, maxTokens);
+  }
+
+  @Override
+  public void lowerMaxTokens(long allowed) {
+    maxTokens = OptionalLong.of(allowed);
   }
 
   @Override

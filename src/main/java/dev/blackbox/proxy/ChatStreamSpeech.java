@@ -55,6 +55,11 @@ final class ChatStreamSpeech implements StreamSpeech {
     return failure.chatEvent();
   }
 
+  @Override
+  public byte[] keepAlive() {
+    return ChatDialect.KEEP_ALIVE;
+  }
+
   /** Clients take any end of a stream for a good one that is not a broken connection. */
   @Override
   public boolean failureEndsTheAnswer() {

@@ -2,6 +2,7 @@ package dev.blackbox.proxy;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.blackbox.turn.TurnKey;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -125,7 +126,8 @@ final class Desk {
   }
 
   /** Waits while calls are held; a waiting call is not in flight. */
-  void pass(Visit visit, OpenTurn turn) throws VisitEndedException {
+  void pass(Visit visit, OpenTurn turn, LifeSigns signs) throws VisitEndedException {
+    boolean interrupted = false;
     lock.lock();
     try {
       if (!held) {
@@ -134,16 +136,70 @@ final class Desk {
       turn.parked();
       try {
         while (held && visit.ending().isEmpty()) {
-          doorMoved.awaitUninterruptibly();
+          interrupted |= await(signs, Long.MAX_VALUE);
         }
       } finally {
         turn.unparked();
       }
     } finally {
       lock.unlock();
+      restore(interrupted);
     }
-    if (visit.ending().isPresent()) {
-      throw new VisitEndedException(visit.ending().get());
+    throwIfEnded(visit);
+  }
+
+  /** Waits for so long. */
+  void wait(Visit visit, LifeSigns signs, Duration time) throws VisitEndedException {
+    long until = System.nanoTime() + time.toNanos();
+    boolean interrupted = false;
+    lock.lock();
+    try {
+      long left = until - System.nanoTime();
+      while (left > 0 && visit.ending().isEmpty()) {
+        interrupted |= await(signs, left);
+        left = until - System.nanoTime();
+      }
+    } finally {
+      lock.unlock();
+      restore(interrupted);
     }
+    throwIfEnded(visit);
+  }
+
+  private static void throwIfEnded(Visit visit) throws VisitEndedException {
+    Optional<Visit.Ending> ending = visit.ending();
+    if (ending.isPresent()) {
+      throw new VisitEndedException(ending.get());
+    }
+  }
+
+  /** Nothing is broken off here by an interrupt that is not by its visit's end. */
+  private static void restore(boolean interrupted) {
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /**
+   * Waits for a change, this long at most, and gives the agent its signs, without the lock.
+   *
+   * @return whether the thread was interrupted
+   */
+  @GuardedBy("lock")
+  @SuppressWarnings("WaitNotInLoop") // the callers' loops look at the condition again
+  private boolean await(LifeSigns signs, long nanosMax) throws VisitEndedException {
+    boolean interrupted = false;
+    try {
+      long _ = doorMoved.awaitNanos(Math.min(signs.patience().toNanos(), nanosMax));
+    } catch (InterruptedException _) {
+      interrupted = true;
+    }
+    lock.unlock();
+    try {
+      signs.give();
+    } finally {
+      lock.lock();
+    }
+    return interrupted;
   }
 }

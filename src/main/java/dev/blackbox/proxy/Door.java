@@ -194,9 +194,9 @@ final class Door {
         note(Refusal.TURN_CLOSED.reason(), request, turnOf(serving));
         answer.whole(Refusal.TURN_CLOSED.reply(speech.dialect()));
       }
-      case OpenTurn.Admission.Void(var why) -> {
+      case OpenTurn.Admission.Voided(var why) -> {
         note("rollout_invalidated", request, turnOf(serving));
-        if (!ModelCall.endQuietly(speech, answer, 0)) {
+        if (!QuietEnd.say(speech, answer, 0)) {
           answer.whole(speech.failure(CallFailure.ofVoidTurn(why)));
         }
       }
@@ -206,16 +206,23 @@ final class Door {
       }
       case OpenTurn.Admission.Admitted(var admitted, int step) -> {
         ProxyBinding binding = serving.binding();
-        new ModelCall(means, admitted, step, speech, visit, answer)
+        new ModelCall(
+                means,
+                admitted,
+                step,
+                speech,
+                CallPurpose.of(request.headers(), speech),
+                visit,
+                answer)
             .run(
-                () ->
+                deadlines ->
                     new UpstreamRequest(
                         "POST",
                         engineUri(binding, "/chat/completions"),
                         EngineHeaders.ofModelCall(
                             request.headers(), binding, admitted.key(), means.desk().version()),
                         speech.question(binding.options().defaultTemperature()),
-                        deadlines()),
+                        deadlines),
                 requestBytes);
       }
     }
@@ -260,7 +267,9 @@ final class Door {
 
   private UpstreamDeadlines deadlines() {
     return new UpstreamDeadlines(
-        means.config().firstByteTimeout(), means.config().idleTimeout(), Optional.empty());
+        means.config().firstByteTimeout(),
+        means.config().idleTimeout(),
+        Optional.of(means.config().totalTimeout()));
   }
 
   /** Always built from the binding, never from what the agent asked for. */

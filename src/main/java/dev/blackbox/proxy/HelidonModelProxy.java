@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Map;
 import java.util.Optional;
+import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /** {@link ModelProxy} on a Helidon web server. */
@@ -65,7 +66,16 @@ final class HelidonModelProxy implements ModelProxy {
       }
       AgentWatch agents = closer.own(new AgentWatch(server.port(), config.idleTimeout()));
       watch = agents;
-      door = new Door(new ModelCall.Means(desk, upstream, config, sink, clock), agents);
+      door =
+          new Door(
+              new ModelCall.Means(
+                  desk,
+                  upstream,
+                  config,
+                  new RetryRule(config.retries(), RandomGenerator.getDefault()),
+                  sink,
+                  clock),
+              agents);
     } catch (RuntimeException failed) {
       closer.close();
       throw failed;

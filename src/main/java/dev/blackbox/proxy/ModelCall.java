@@ -1,20 +1,23 @@
 package dev.blackbox.proxy;
 
 import dev.blackbox.translate.EngineError;
+import dev.blackbox.translate.ErrorClass;
 import dev.blackbox.upstream.Upstream;
 import dev.blackbox.upstream.UpstreamCall;
+import dev.blackbox.upstream.UpstreamDeadlines;
 import dev.blackbox.upstream.UpstreamException;
 import dev.blackbox.upstream.UpstreamHead;
 import dev.blackbox.upstream.UpstreamRequest;
 import dev.blackbox.wire.ChatProgress;
+import dev.blackbox.wire.Fingerprints;
 import dev.blackbox.wire.MalformedJsonException;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,38 +30,67 @@ final class ModelCall {
 
   /** What a call needs of the proxy. */
   record Means(
-      Desk desk, Upstream upstream, ProxyConfig config, CallSink sink, InstantSource clock) {}
+      Desk desk,
+      Upstream upstream,
+      ProxyConfig config,
+      RetryRule retryRule,
+      CallSink sink,
+      InstantSource clock) {}
+
+  /** Makes the request for the engine, once the call may go: a pause may have changed a version. */
+  @FunctionalInterface
+  interface Outgoing {
+    UpstreamRequest request(UpstreamDeadlines deadlines);
+  }
 
   private final Means means;
   private final OpenTurn turn;
   private final int step;
   private final Speech speech;
+  private final String purpose;
   private final Visit visit;
   private final AgentAnswer answer;
   private final String callId = UUID.randomUUID().toString();
-  private final ChatProgress progress = new ChatProgress();
+  private final LifeSigns signs;
+  private ChatProgress progress = new ChatProgress();
 
+  /** Whether something of the engine's answer was taken for the agent, so that it stands. */
+  private boolean answering;
+
+  private boolean lowered;
+  private int retries;
+  private Optional<Instant> sentAt = Optional.empty();
+  private Optional<String> requestHash = Optional.empty();
+  private final ReceivedBytes received = new ReceivedBytes();
   private int engineStatus;
   private String verdict = "internal_error";
   private Optional<Instant> firstByteAt = Optional.empty();
-  private long responseBytes;
   private @Nullable String error;
 
-  ModelCall(Means means, OpenTurn turn, int step, Speech speech, Visit visit, AgentAnswer answer) {
+  ModelCall(
+      Means means,
+      OpenTurn turn,
+      int step,
+      Speech speech,
+      String purpose,
+      Visit visit,
+      AgentAnswer answer) {
     this.means = means;
     this.turn = turn;
     this.step = step;
     this.speech = speech;
+    this.purpose = purpose;
     this.visit = visit;
     this.answer = answer;
+    this.signs = new LifeSigns(speech, answer, means.config().keepAlive());
   }
 
   /**
    * Makes the call. Throws what closes the agent's connection, if its answer is not whole.
    *
-   * @param outgoing is asked once the call may go, since a pause may have changed the version
+   * @param outgoing is asked for each attempt
    */
-  void run(Supplier<UpstreamRequest> outgoing, long requestBytes) {
+  void run(Outgoing outgoing, long requestBytes) {
     boolean started = false;
     try {
       started = start(requestBytes);
@@ -87,7 +119,8 @@ final class ModelCall {
             speech.stream(),
             speech.model(),
             requestBytes,
-            means.clock().instant());
+            means.clock().instant(),
+            purpose);
     try {
       means.sink().started(started);
       return true;
@@ -109,16 +142,62 @@ final class ModelCall {
     return answer;
   }
 
-  /** Bytes of the answer's body came. */
-  void received(int bytes) {
-    responseBytes += bytes;
+  /** What came of the answer's body. */
+  ReceivedBytes received() {
+    return received;
   }
 
-  private void converse(Supplier<UpstreamRequest> outgoing)
-      throws CallFailure, VisitEndedException {
-    means.desk().pass(visit, turn);
-    try (UpstreamCall engine = visit.engage(means.upstream().begin(outgoing.get()))) {
-      UpstreamHead head = engine.head();
+  private void converse(Outgoing outgoing) throws CallFailure, VisitEndedException {
+    means.desk().pass(visit, turn, signs);
+    long started = System.nanoTime();
+    while (true) {
+      Duration left = means.config().totalTimeout().minusNanos(System.nanoTime() - started);
+      try {
+        UpstreamRequest request = outgoing.request(deadlines(left));
+        byte[] body = request.body();
+        requestHash = body == null ? Optional.empty() : Optional.of(Fingerprints.sha256Hex(body));
+        sentAt = Optional.of(means.clock().instant());
+        attempt(request);
+        verdict = "ok";
+        turn.succeeded();
+        return;
+      } catch (CallFailure failure) {
+        Duration delay = delayBeforeRetry(failure, left).orElseThrow(() -> failure);
+        retries++;
+        progress = new ChatProgress();
+        means.desk().wait(visit, signs, delay);
+        means.desk().pass(visit, turn, signs);
+      }
+    }
+  }
+
+  private UpstreamDeadlines deadlines(Duration left) {
+    return new UpstreamDeadlines(
+        means.config().firstByteTimeout(),
+        means.config().idleTimeout(),
+        Optional.of(left.isNegative() ? Duration.ZERO : left));
+  }
+
+  /** Empty if the failure stands. */
+  private Optional<Duration> delayBeforeRetry(CallFailure failure, Duration left) {
+    if (answering) {
+      return Optional.empty();
+    }
+    if (failure.told().errorClass() == ErrorClass.OUTPUT_TOO_LONG
+        && failure.told().maxTokensAllowed().isPresent()
+        && !lowered) {
+      lowered = true;
+      speech.lowerMaxTokens(failure.told().maxTokensAllowed().getAsLong());
+      return Optional.of(Duration.ZERO);
+    }
+    return means.retryRule().delay(failure, retries).filter(delay -> delay.compareTo(left) < 0);
+  }
+
+  private void attempt(UpstreamRequest outgoing) throws CallFailure, VisitEndedException {
+    try (UpstreamCall engine = visit.engage(means.upstream().begin(outgoing))) {
+      engineStatus = 0;
+      received.reset();
+      UpstreamHead head = awaitHead(engine);
       engineStatus = head.status();
       firstByteAt = Optional.of(means.clock().instant());
       if (speech.stream() && head.isSuccess() && isEventStream(head)) {
@@ -126,12 +205,41 @@ final class ModelCall {
       } else {
         relayWhole(engine, head);
       }
-      verdict = "ok";
-      turn.succeeded();
     } catch (UpstreamException failure) {
       throwIfEnded();
       throw CallFailure.of(failure);
     }
+  }
+
+  private UpstreamHead awaitHead(UpstreamCall engine)
+      throws UpstreamException, VisitEndedException {
+    Optional<UpstreamHead> head = engine.head(signs.patience());
+    while (head.isEmpty()) {
+      signs.give();
+      head = engine.head(signs.patience());
+    }
+    return head.get();
+  }
+
+  /** As the engine's call reads; gives the agent signs of life meanwhile. */
+  int read(UpstreamCall engine, byte[] into) throws UpstreamException, VisitEndedException {
+    int length = engine.read(into, signs.patience());
+    while (length == 0) {
+      signs.give();
+      length = engine.read(into, signs.patience());
+    }
+    return length;
+  }
+
+  /** Not longer than the engine may be silent at all. */
+  Duration bounded(Duration time) {
+    Duration idle = means.config().idleTimeout();
+    return time.compareTo(idle) < 0 ? time : idle;
+  }
+
+  /** From now on the engine's answer stands, whatever becomes of it. */
+  void answering() {
+    answering = true;
   }
 
   private void throwIfEnded() throws VisitEndedException {
@@ -152,7 +260,7 @@ final class ModelCall {
   private void relayWhole(UpstreamCall engine, UpstreamHead head)
       throws UpstreamException, CallFailure, VisitEndedException {
     byte[] body = engine.readAll(means.config().responseBytesMax());
-    received(body.length);
+    received.add(body, body.length);
     if (head.status() >= 400) {
       throw CallFailure.ofAnswer(head, body);
     }
@@ -163,6 +271,7 @@ final class ModelCall {
               + ", which is no answer to a model call");
     }
     understand(body);
+    answering = true;
     answer.whole(speech.whole(head, body));
   }
 
@@ -175,7 +284,7 @@ final class ModelCall {
     }
     Map<String, @Nullable Object> frame = progress.error();
     if (frame != null) {
-      throw CallFailure.ofFrame(frame, body);
+      throw CallFailure.ofFrame(frame);
     }
     if (speech.stream()) {
       throw CallFailure.malformed("the engine answered a streaming call with a plain answer");
@@ -189,7 +298,7 @@ final class ModelCall {
     turn.met(failure.turnVerdict(engineStatus));
     try {
       if (!(failure.meaning() instanceof EngineError.Invalidated
-          && endQuietly(speech, answer, progress.toolCalls()))) {
+          && QuietEnd.say(speech, answer, progress.toolCalls()))) {
         tell(failure);
       }
     } catch (VisitEndedException _) {
@@ -207,31 +316,6 @@ final class ModelCall {
       throw AgentAnswer.cut();
     }
     answer.end();
-  }
-
-  /**
-   * The agent of a void rollout is to stop without a fuss: nobody wants what it would do next.
-   *
-   * @return false if it stops only when it is told of a failure; nothing was sent then
-   */
-  static boolean endQuietly(Speech speech, AgentAnswer answer, int toolCalls)
-      throws VisitEndedException {
-    if (!speech.stream()) {
-      Optional<Reply> empty = speech.quietEnd();
-      if (empty.isPresent()) {
-        answer.whole(empty.get());
-      }
-      return empty.isPresent();
-    }
-    Optional<byte[]> last = speech.events().quietEnd(answer.begun(), toolCalls);
-    if (last.isPresent()) {
-      if (!answer.begun()) {
-        answer.begin(200, AgentAnswer.EVENT_STREAM);
-      }
-      answer.write(last.get());
-      answer.end();
-    }
-    return last.isPresent();
   }
 
   private void breakOff(Visit.Ending ending) {
@@ -264,14 +348,18 @@ final class ModelCall {
             verdict,
             firstByteAt,
             means.clock().instant(),
-            responseBytes,
+            received.bytes(),
             progress.usage().promptTokens(),
             progress.usage().completionTokens(),
             progress.usage().reasoningTokens(),
             progress.usage().cachedTokens(),
             progress.toolCalls(),
             progress.finishReason(),
-            Optional.ofNullable(error));
+            Optional.ofNullable(error),
+            retries,
+            sentAt,
+            requestHash,
+            received.hash());
     turn.add(ended);
     try {
       if (started) {

@@ -28,7 +28,7 @@ final class OpenTurn implements TurnScope {
     /**
      * An engine said that the rollout is void, so that nobody wants what would come of the call.
      */
-    record Void(Verdict.RolloutInvalidated why) implements Admission {}
+    record Voided(Verdict.RolloutInvalidated why) implements Admission {}
 
     /** The turn is over. */
     record Closed() implements Admission {}
@@ -148,7 +148,7 @@ final class OpenTurn implements TurnScope {
         return new Admission.Closed();
       }
       if (gravest instanceof Verdict.RolloutInvalidated invalidated) {
-        return new Admission.Void(invalidated);
+        return new Admission.Voided(invalidated);
       }
       int step = Math.toIntExact(totals.steps());
       if (stepsMax.isEmpty() || step < stepsMax.getAsInt()) {

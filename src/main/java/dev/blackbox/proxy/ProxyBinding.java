@@ -14,7 +14,6 @@ import java.util.Optional;
  * @param agentKey what the agent must present as {@code Authorization: Bearer} or {@code x-api-key}
  */
 public record ProxyBinding(
-    long sessionKey,
     SessionId sessionId,
     InstanceId instanceId,
     Optional<String> sandboxId,

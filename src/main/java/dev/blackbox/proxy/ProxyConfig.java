@@ -14,6 +14,10 @@ import java.time.Duration;
  * @param firstByteTimeout from sending the request to the first byte of the answer
  * @param idleTimeout between two bytes of an answer; also how long an agent may take to send or
  *     take the next bytes
+ * @param totalTimeout from sending a call to the last byte of its answer, retries included; what
+ *     keeps an agent's answer alive extends none of these
+ * @param keepAlive how an agent with a streamed answer is told that it goes on
+ * @param retries what the proxy tries again before the agent hears of it
  */
 public record ProxyConfig(
     int port,
@@ -22,7 +26,30 @@ public record ProxyConfig(
     int concurrentCallsMax,
     Duration connectTimeout,
     Duration firstByteTimeout,
-    Duration idleTimeout) {
+    Duration idleTimeout,
+    Duration totalTimeout,
+    KeepAlive keepAlive,
+    Retries retries) {
+
+  /**
+   * Signs of life for agents, which give up after five minutes of silence and more.
+   *
+   * @param after silence from a call's arrival on, after which a streamed answer is begun, so that
+   *     later errors are events
+   * @param every silence in a begun answer
+   */
+  public record KeepAlive(Duration after, Duration every) {}
+
+  /**
+   * Retries of calls that could not reach the engine, or were turned away with 429 or 5xx.
+   *
+   * @param max how many, after the first attempt
+   * @param firstDelay before the first of them; doubles, and varies by a quarter
+   * @param delayMax longest delay; an engine that asks for a longer one is not asked again
+   */
+  public record Retries(int max, Duration firstDelay, Duration delayMax) {}
+
+  private static final Duration NEVER = Duration.ofDays(365);
 
   public static final ProxyConfig DEFAULTS =
       new ProxyConfig(
@@ -32,7 +59,32 @@ public record ProxyConfig(
           1024,
           Duration.ofSeconds(10),
           Duration.ofMinutes(30),
-          Duration.ofMinutes(10));
+          Duration.ofMinutes(10),
+          Duration.ofHours(2),
+          new KeepAlive(Duration.ofMinutes(2), Duration.ofSeconds(30)),
+          new Retries(4, Duration.ofMillis(500), Duration.ofMinutes(1)));
+
+  /** Bounds without keep-alives and retries. */
+  public ProxyConfig(
+      int port,
+      long bodyBytesMax,
+      long responseBytesMax,
+      int concurrentCallsMax,
+      Duration connectTimeout,
+      Duration firstByteTimeout,
+      Duration idleTimeout) {
+    this(
+        port,
+        bodyBytesMax,
+        responseBytesMax,
+        concurrentCallsMax,
+        connectTimeout,
+        firstByteTimeout,
+        idleTimeout,
+        NEVER,
+        new KeepAlive(NEVER, NEVER),
+        new Retries(0, Duration.ZERO, Duration.ZERO));
+  }
 
   /** The same bounds on another port. */
   public ProxyConfig withPort(int otherPort) {
@@ -43,6 +95,9 @@ public record ProxyConfig(
         concurrentCallsMax,
         connectTimeout,
         firstByteTimeout,
-        idleTimeout);
+        idleTimeout,
+        totalTimeout,
+        keepAlive,
+        retries);
   }
 }

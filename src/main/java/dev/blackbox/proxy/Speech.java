@@ -17,6 +17,9 @@ sealed interface Speech permits ChatSpeech, TranslatedSpeech {
   /** The model asked for; empty if none was named. */
   String model();
 
+  /** Text that the agent's last user message begins with; empty if that is not looked at. */
+  String lastRequest();
+
   /** Whether the agent wants events. */
   boolean stream();
 
@@ -25,6 +28,9 @@ sealed interface Speech permits ChatSpeech, TranslatedSpeech {
 
   /** The body for the engine. */
   byte[] question(OptionalDouble defaultTemperature);
+
+  /** Asks for this many tokens at most from now on. */
+  void lowerMaxTokens(long allowed);
 
   /**
    * A whole answer of the engine that is known to be a chat completion.

@@ -29,6 +29,9 @@ final class StreamRelay {
 
   private static final int READ_BYTES_MAX = 16 << 10;
 
+  /** How long an engine may take to send its usage and last event after the finish reason. */
+  private static final Duration FINISHING_MAX = Duration.ofSeconds(10);
+
   /** How long an engine may take to close a stream whose last event it has sent. */
   private static final Duration CLOSING_MAX = Duration.ofSeconds(1);
 
@@ -43,6 +46,9 @@ final class StreamRelay {
   /** Whether an event with content has come. */
   private boolean begun;
 
+  /** Whether the finish reason has come. */
+  private boolean finishing;
+
   StreamRelay(ModelCall call, UpstreamCall engine, UpstreamHead head, long eventBytesMax) {
     this.call = call;
     this.engine = engine;
@@ -56,9 +62,9 @@ final class StreamRelay {
   void run() throws CallFailure, VisitEndedException, UpstreamException {
     byte[] buffer = new byte[READ_BYTES_MAX];
     try {
-      int length = engine.read(buffer);
+      int length = call.read(engine, buffer);
       while (length >= 0) {
-        call.received(length);
+        call.received().add(buffer, length);
         decoder.append(buffer, 0, length);
         takeEvents();
         if (progress.done()) {
@@ -66,7 +72,11 @@ final class StreamRelay {
           awaitClosing(buffer);
           return;
         }
-        length = engine.read(buffer);
+        if (isWhole() && !finishing) {
+          finishing = true;
+          engine.idleTimeout(call.bounded(FINISHING_MAX));
+        }
+        length = call.read(engine, buffer);
       }
       takeRest();
     } catch (UpstreamException broken) {
@@ -119,6 +129,7 @@ final class StreamRelay {
       }
       throw CallFailure.truncated("the engine's stream ended within an event");
     }
+    call.answering();
     speech.takeUnterminated(rest);
     sendPending();
   }
@@ -126,6 +137,7 @@ final class StreamRelay {
   private void take(SseDecoder.Event event) throws CallFailure {
     if (event.hasContent()) {
       follow(event);
+      call.answering();
       speech.take(event);
       begun = true;
     } else if (begun) {

@@ -38,6 +38,9 @@ sealed interface StreamSpeech permits ChatStreamSpeech, TranslatedStreamSpeech {
   /** The last words of an answer that was begun and failed. */
   byte[] failure(CallFailure failure);
 
+  /** What this agent counts as life, and nothing else. */
+  byte[] keepAlive();
+
   /** Whether {@link #failure} itself says that the answer is over; else the connection is cut. */
   boolean failureEndsTheAnswer();
 

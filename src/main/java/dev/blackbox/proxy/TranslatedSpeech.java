@@ -18,9 +18,11 @@ import dev.blackbox.wire.ChatChunk;
 import dev.blackbox.wire.Json;
 import dev.blackbox.wire.MalformedJsonException;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /** A dialect that the engine does not speak: Anthropic Messages, OpenAI Responses. */
@@ -30,6 +32,7 @@ final class TranslatedSpeech implements Speech {
   private final TranslatedRequest request;
   private final IdSource ids = IdSource.random();
   private final TranslatedStreamSpeech events;
+  private OptionalLong maxTokens = OptionalLong.empty();
 
   private TranslatedSpeech(
       Dialect dialect, TranslatedRequest request, TranslatedStreamSpeech events) {
@@ -75,6 +78,16 @@ final class TranslatedSpeech implements Speech {
   }
 
   @Override
+  public String lastRequest() {
+    return request.chat().get("messages") instanceof List<?> messages
+            && !messages.isEmpty()
+            && messages.getLast() instanceof Map<?, ?> last
+            && last.get("content") instanceof String text
+        ? text
+        : "";
+  }
+
+  @Override
   public boolean stream() {
     return request.stream();
   }
@@ -88,7 +101,13 @@ final class TranslatedSpeech implements Speech {
   public byte[] question(OptionalDouble defaultTemperature) {
     Map<String, @Nullable Object> chat = new LinkedHashMap<>(request.chat());
     defaultTemperature.ifPresent(temperature -> chat.putIfAbsent("temperature", temperature));
+    maxTokens.ifPresent(allowed -> chat.put("max_tokens", allowed));
     return Json.writeBytes(chat);
+  }
+
+  @Override
+  public void lowerMaxTokens(long allowed) {
+    maxTokens = OptionalLong.of(allowed);
   }
 
   @Override

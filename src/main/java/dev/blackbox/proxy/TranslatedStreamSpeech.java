@@ -83,6 +83,11 @@ final class TranslatedStreamSpeech implements StreamSpeech {
   }
 
   @Override
+  public byte[] keepAlive() {
+    return bytes(stream.keepAlive());
+  }
+
+  @Override
   public boolean failureEndsTheAnswer() {
     return true;
   }

@@ -17,6 +17,9 @@ public final class ChatDialect {
   /** The event that ends a stream. */
   public static final byte[] DONE_EVENT = utf8("data: [DONE]\n\n");
 
+  /** What clients pass over; it only shows that the call goes on. */
+  public static final byte[] KEEP_ALIVE = utf8(": keep-alive\n\n");
+
   private static final String VOID_ID = "chatcmpl-rollout-invalidated";
   private static final String VOID_MODEL = "proxy-model";
 
@@ -101,7 +104,8 @@ public final class ChatDialect {
     return tree;
   }
 
-  private static byte[] event(Map<String, @Nullable Object> tree) {
+  /** A tree as the data of an event. */
+  public static byte[] event(Map<String, @Nullable Object> tree) {
     return utf8("data: " + Json.write(tree) + "\n\n");
   }
 

@@ -19,6 +19,8 @@ import org.jspecify.annotations.Nullable;
 /** A call of the JDK's client, with the deadlines and the closing that it lacks. */
 final class JdkUpstreamCall implements UpstreamCall {
 
+  private static final Duration LONGEST = Duration.ofDays(10_000);
+
   private final CompletableFuture<UpstreamHead> head = new CompletableFuture<>();
   private final UpstreamDeadlines deadlines;
   private final long startedNanos = System.nanoTime();
@@ -27,9 +29,14 @@ final class JdkUpstreamCall implements UpstreamCall {
   private volatile boolean closed;
   private long idleNanos;
 
+  /** Whether the reading thread waits for bytes, and since when; time elsewhere does not count. */
+  private boolean waiting;
+
+  private long waitingSinceNanos;
+
   JdkUpstreamCall(UpstreamDeadlines deadlines) {
     this.deadlines = deadlines;
-    this.idleNanos = deadlines.idle().toNanos();
+    this.idleNanos = nanos(deadlines.idle());
   }
 
   /**
@@ -62,13 +69,28 @@ final class JdkUpstreamCall implements UpstreamCall {
 
   @Override
   public UpstreamHead head() throws UpstreamException {
+    Optional<UpstreamHead> come = Optional.empty();
+    while (come.isEmpty()) {
+      come = head(LONGEST);
+    }
+    return come.get();
+  }
+
+  @Override
+  public Optional<UpstreamHead> head(Duration patience) throws UpstreamException {
+    long left = nanosLeft(nanos(deadlines.firstByte()) - (System.nanoTime() - startedNanos));
     try {
-      return head.get(nanosLeft(deadlines.firstByte().toNanos()), TimeUnit.NANOSECONDS);
+      return Optional.of(head.get(Math.min(left, nanos(patience)), TimeUnit.NANOSECONDS));
     } catch (TimeoutException late) {
+      if (nanos(patience) < left) {
+        return Optional.empty();
+      }
       close();
       throw new UpstreamException(
           Kind.TIMEOUT,
-          "no answer from the engine within " + deadlines.firstByte().toMillis() + " ms",
+          "no answer from the engine within "
+              + Duration.ofNanos(System.nanoTime() - startedNanos).toMillis()
+              + " ms",
           late);
     } catch (ExecutionException failed) {
       throw failure(failed.getCause());
@@ -81,16 +103,36 @@ final class JdkUpstreamCall implements UpstreamCall {
 
   @Override
   public int read(byte[] into) throws UpstreamException {
+    int length = 0;
+    while (length == 0) {
+      length = read(into, LONGEST);
+    }
+    return length;
+  }
+
+  @Override
+  public int read(byte[] into, Duration patience) throws UpstreamException {
     BodyQueue queue = body;
     if (queue == null) {
       throw new IllegalStateException("the head comes before the body");
     }
+    if (!waiting) {
+      waiting = true;
+      waitingSinceNanos = System.nanoTime();
+    }
+    long left = nanosLeft(idleNanos - (System.nanoTime() - waitingSinceNanos));
     try {
-      return switch (queue.read(into, nanosLeft(idleNanos))) {
-        case BodyQueue.Result.Read(int length) -> length;
+      return switch (queue.read(into, Math.min(left, nanos(patience)))) {
+        case BodyQueue.Result.Read(int length) -> {
+          waiting = false;
+          yield length;
+        }
         case BodyQueue.Result.Closed _ -> throw cancelled();
         case BodyQueue.Result.Broken(var cause) -> throw failure(cause);
         case BodyQueue.Result.TimedOut _ -> {
+          if (nanos(patience) < left) {
+            yield 0;
+          }
           close();
           throw readTimedOut();
         }
@@ -102,7 +144,8 @@ final class JdkUpstreamCall implements UpstreamCall {
 
   @Override
   public void idleTimeout(Duration timeout) {
-    idleNanos = timeout.toNanos();
+    idleNanos = nanos(timeout);
+    waiting = false;
   }
 
   @Override
@@ -121,12 +164,18 @@ final class JdkUpstreamCall implements UpstreamCall {
 
   /** So long, but not beyond the end of the whole. */
   private long nanosLeft(long atMost) {
+    long bounded = Math.max(0, atMost);
     Optional<Duration> total = deadlines.total();
     if (total.isEmpty()) {
-      return atMost;
+      return bounded;
     }
-    long left = total.get().toNanos() - (System.nanoTime() - startedNanos);
-    return Math.clamp(left, 0, atMost);
+    long left = nanos(total.get()) - (System.nanoTime() - startedNanos);
+    return Math.clamp(left, 0, bounded);
+  }
+
+  /** Sums of durations are to stay within a long. */
+  private static long nanos(Duration duration) {
+    return duration.compareTo(LONGEST) < 0 ? duration.toNanos() : LONGEST.toNanos();
   }
 
   private UpstreamException failure(@Nullable Throwable cause) {
@@ -147,7 +196,9 @@ final class JdkUpstreamCall implements UpstreamCall {
   private UpstreamException readTimedOut() {
     return new UpstreamException(
         Kind.TIMEOUT,
-        "no further bytes from the engine within " + Duration.ofNanos(idleNanos).toMillis() + " ms",
+        "no further bytes from the engine within "
+            + Duration.ofNanos(System.nanoTime() - waitingSinceNanos).toMillis()
+            + " ms",
         null);
   }
 

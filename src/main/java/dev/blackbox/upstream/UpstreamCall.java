@@ -3,6 +3,7 @@ package dev.blackbox.upstream;
 import dev.blackbox.kernel.Resource;
 import java.io.ByteArrayOutputStream;
 import java.time.Duration;
+import java.util.Optional;
 
 /**
  * One call to an engine. One thread waits for the head and reads the body; any thread may close the
@@ -25,6 +26,22 @@ public interface UpstreamCall extends Resource {
    * @throws UpstreamException if the body breaks off or stalls
    */
   int read(byte[] into) throws UpstreamException;
+
+  /**
+   * Waits for the head for this long at most.
+   *
+   * @return empty if it may still come
+   * @throws UpstreamException as {@link #head()}
+   */
+  Optional<UpstreamHead> head(Duration patience) throws UpstreamException;
+
+  /**
+   * As {@link #read(byte[])}, but comes back after {@code patience}; limits go on meanwhile.
+   *
+   * @return 0 if nothing came so far
+   * @throws UpstreamException as {@link #read(byte[])}
+   */
+  int read(byte[] into, Duration patience) throws UpstreamException;
 
   /** Another limit for waiting for the next bytes, from the next read on. */
   void idleTimeout(Duration timeout);

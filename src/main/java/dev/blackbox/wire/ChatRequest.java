@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -105,9 +106,18 @@ public final class ChatRequest {
   /**
    * The body for the engine: with the default temperature if there is none, with usage asked for in
    * streams, without {@code stream_options} otherwise. The sender's own array if nothing changes.
+   *
+   * @param maxTokens the most that the engine gives, if the sender asked for more
    */
-  public byte[] bodyFor(OptionalDouble defaultTemperature) {
+  public byte[] bodyFor(OptionalDouble defaultTemperature, OptionalLong maxTokens) {
     List<Edit> edits = new ArrayList<>();
+    maxTokens.ifPresent(
+        allowed -> {
+          // The newer name counts where both are given.
+          String name =
+              byName.containsKey("max_completion_tokens") ? "max_completion_tokens" : "max_tokens";
+          edits.add(set(name, byName.get(name), String.valueOf(allowed)));
+        });
     defaultTemperature.ifPresent(
         temperature -> {
           Member given = byName.get("temperature");

@@ -43,6 +43,12 @@ final class FakeBackend implements Backend {
   /** Called when a run is counted, before it does anything. */
   volatile Runnable onRun = () -> {};
 
+  /** What a run waits for before it can be stopped. */
+  volatile CountDownLatch mayBegin = new CountDownLatch(0);
+
+  final CountDownLatch asked = new CountDownLatch(1);
+  final CountDownLatch nothingToStop = new CountDownLatch(1);
+
   @Override
   public String type() {
     return "fake";
@@ -107,6 +113,8 @@ final class FakeBackend implements Backend {
 
     @Override
     public AgentResult run(AgentTask task) {
+      asked.countDown();
+      await(mayBegin, 20);
       stop = new CountDownLatch(1);
       prompt = task.prompt();
       running.set(true);
@@ -142,6 +150,7 @@ final class FakeBackend implements Backend {
     @Override
     public StopReport stop(Duration within) {
       if (!running.get()) {
+        nothingToStop.countDown();
         return StopReport.NOTHING;
       }
       stop.countDown();
@@ -159,8 +168,12 @@ final class FakeBackend implements Backend {
     }
 
     private void awaitStop(int seconds) {
+      await(stop, seconds);
+    }
+
+    private static void await(CountDownLatch latch, int seconds) {
       try {
-        boolean _ = stop.await(seconds, TimeUnit.SECONDS);
+        boolean _ = latch.await(seconds, TimeUnit.SECONDS);
       } catch (InterruptedException _) {
         Thread.currentThread().interrupt();
       }

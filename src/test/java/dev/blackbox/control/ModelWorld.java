@@ -144,6 +144,7 @@ final class ModelWorld implements Resource {
 
   /** A session without a past. */
   private void begin() {
+    boot.ledger.down.set(0);
     AtomicInteger ready = new AtomicInteger();
     Thread _ =
         boot.stage.start(
@@ -238,7 +239,6 @@ final class ModelWorld implements Resource {
 
   /** Lets everything go until all that was begun has come to an end. */
   private void finish(BooleanSupplier clientsDone) {
-    boot.ledger.down.set(0);
     for (int round = 0; round < ROUNDS_MAX * boot.stage.patience(); round++) {
       if (clientsDone.getAsBoolean() && truth.isAllSettled()) {
         return;
@@ -247,6 +247,7 @@ final class ModelWorld implements Resource {
         ModelClient client = client();
         Thread _ = boot.stage.start("resume", () -> client.play(new Action.Resume(false)));
       }
+      boot.ledger.down.set(0);
       boot.backend.letGo();
       boot.stage.runUntilIdle();
     }

@@ -188,7 +188,6 @@ final class StagedBackend implements Backend {
 
     @Override
     public AgentResult run(AgentTask task) {
-      stage.step();
       begin(task);
       truth.runBegan(task.turnId(), task.prompt());
       try {

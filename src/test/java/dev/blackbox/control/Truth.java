@@ -10,9 +10,7 @@ import dev.blackbox.turn.TurnKey;
 import dev.blackbox.turn.TurnOutcome;
 import dev.blackbox.turn.TurnSnapshot;
 import dev.blackbox.turn.TurnState;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -50,7 +48,7 @@ final class Truth {
   private final Map<TurnKey, Known> turns = new LinkedHashMap<>();
 
   @GuardedBy("this")
-  private final Map<TurnId, Deque<TurnKey>> startedNotRun = new HashMap<>();
+  private final Map<TurnId, TurnKey> startedNotRun = new HashMap<>();
 
   @GuardedBy("this")
   private final Map<TurnId, TurnKey> atWork = new HashMap<>();
@@ -145,7 +143,7 @@ final class Truth {
     Known known = known(key);
     known.starts++;
     require(known.starts == 1, "P2: started more than once:", key);
-    startedNotRun.computeIfAbsent(key.turnId(), _ -> new ArrayDeque<>()).add(key);
+    startedNotRun.put(key.turnId(), key);
   }
 
   synchronized void settling(TurnKey key, TurnOutcome outcome) {
@@ -179,7 +177,7 @@ final class Truth {
   }
 
   private synchronized Optional<TurnKey> takeStarted(TurnId id) {
-    return Optional.ofNullable(startedNotRun.getOrDefault(id, new ArrayDeque<>()).poll());
+    return Optional.ofNullable(startedNotRun.remove(id));
   }
 
   private synchronized void beganToWork(TurnId id, TurnKey key, StagedBackend.Kind kind) {

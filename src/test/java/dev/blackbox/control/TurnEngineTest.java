@@ -20,6 +20,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -142,6 +143,19 @@ class TurnEngineTest {
     assertThat(settled.turn().settlement().orElseThrow().outcome().work().outputsJson())
         .contains("partial");
     assertThat(rig.control.cancel(ControlRig.SESSION, "t1").status()).isEqualTo("cancelled");
+  }
+
+  @Test
+  void anAgentThatIsStoppedBeforeItHasBegunIsStoppedAllTheSame() throws InterruptedException {
+    CountDownLatch begin = new CountDownLatch(1);
+    backend.mayBegin = begin;
+    rig.submit("t1", "block");
+    assertThat(backend.asked.await(10, TimeUnit.SECONDS)).isTrue();
+    rig.control.cancel(ControlRig.SESSION, "t1");
+    assertThat(backend.nothingToStop.await(10, TimeUnit.SECONDS)).isTrue();
+    begin.countDown();
+    assertThat(rig.settled("t1").turn().state()).isEqualTo(TurnState.CANCELLED);
+    assertThat(rig.run("t2", "more").turn().state()).isEqualTo(TurnState.COMMITTED);
   }
 
   @Test

@@ -148,6 +148,7 @@ class FactCodecTest {
   void factsOfEveryLandedVersionAreRead() throws Exception {
     List<String> heads = new ArrayList<>(landed("facts-v1.jsonl"));
     heads.addAll(landed("facts-v2.jsonl"));
+    heads.addAll(landed("facts-v3.jsonl"));
     Set<Object> types = new HashSet<>();
     for (String head : heads) {
       Map<String, Object> tree = Json.object(head);

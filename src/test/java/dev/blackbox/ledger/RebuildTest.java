@@ -110,7 +110,15 @@ class RebuildTest {
 
   static LedgerFacts.CallStarted call(String id, TurnKey turn, int step) {
     return new LedgerFacts.CallStarted(
-        id, turn, step, "chat", true, "qwen", 321, Instant.parse("2026-01-01T00:00:00.000001Z"));
+        id,
+        turn,
+        step,
+        "chat",
+        true,
+        "qwen",
+        321,
+        Instant.parse("2026-01-01T00:00:00.000001Z"),
+        "main");
   }
 
   static LedgerFacts.CallEnded callEnd(String id) {
@@ -128,7 +136,11 @@ class RebuildTest {
         OptionalLong.of(3),
         1,
         Optional.of("tool_calls"),
-        Optional.of("the stream ended early"));
+        Optional.of("the stream ended early"),
+        2,
+        Optional.of(end.minusMillis(200)),
+        Optional.of("ab".repeat(32)),
+        Optional.empty());
   }
 
   private static Set<String> typesOf(Ledger ledger) {

@@ -6,11 +6,10 @@ import dev.blackbox.app.engine.EngineScript;
 import dev.blackbox.app.engine.Fault;
 import dev.blackbox.app.engine.Part;
 import dev.blackbox.app.engine.Step;
+import dev.blackbox.wire.Fingerprints;
 import dev.blackbox.wire.Json;
-import java.io.IOException;
-import java.nio.charset.StandardCharsets;
+import java.io.EOFException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -32,38 +31,6 @@ class DialectDoorTest {
           new Part.Text("A longer answer in several events."),
           new Part.ToolCall("bash", "{\"command\": \"ls\"}"));
 
-  /** A dialect with its path and the smallest body. */
-  enum Tongue {
-    ANTHROPIC(
-        "/v1/messages", "\"max_tokens\":99,\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]"),
-    RESPONSES("/v1/responses", "\"input\":\"hi\"");
-
-    private final String path;
-    private final String fields;
-
-    Tongue(String path, String fields) {
-      this.path = path;
-      this.fields = fields;
-    }
-
-    String body(boolean stream) {
-      return "{\"model\":\"m-1\",\"stream\":" + stream + "," + fields + "}";
-    }
-
-    /** As the records have it. */
-    String recorded() {
-      return this == ANTHROPIC ? "anthropic" : "responses";
-    }
-
-    String lastEvent() {
-      return this == ANTHROPIC ? "message_stop" : "response.completed";
-    }
-
-    String errorEvent() {
-      return this == ANTHROPIC ? "error" : "response.failed";
-    }
-  }
-
   private ProxyRig rig;
 
   @BeforeEach
@@ -77,10 +44,10 @@ class DialectDoorTest {
   }
 
   @ParameterizedTest
-  @EnumSource
+  @EnumSource(names = {"ANTHROPIC", "RESPONSES"})
   void aWholeAnswerIsTranslatedAndRecorded(Tongue tongue) throws Exception {
     try (TurnScope turn = rig.openTurn("t1")) {
-      TestAgent.Answer answer = ask(tongue, tongue.body(false));
+      TestAgent.Answer answer = tongue.ask(rig, tongue.body(false));
 
       assertThat(answer.status()).as(answer.body()).isEqualTo(200);
       assertThat(answer.headers()).containsEntry("content-type", "application/json");
@@ -102,15 +69,15 @@ class DialectDoorTest {
   }
 
   @ParameterizedTest
-  @EnumSource
+  @EnumSource(names = {"ANTHROPIC", "RESPONSES"})
   void aStreamIsTranslatedEventByEventAndRecorded(Tongue tongue) throws Exception {
     try (TurnScope turn = rig.openTurn("t1")) {
-      TestAgent.Answer answer = ask(tongue, tongue.body(true));
+      TestAgent.Answer answer = tongue.ask(rig, tongue.body(true));
 
       assertThat(answer.status()).as(answer.body()).isEqualTo(200);
       assertThat(answer.headers().get("content-type")).startsWith("text/event-stream");
       assertThat(answer.ended()).isTrue();
-      List<Map<String, Object>> events = events(answer);
+      List<Map<String, Object>> events = Tongue.events(answer);
       assertThat(events.getLast()).containsEntry("type", tongue.lastEvent());
       assertThat(events)
           .filteredOn(event -> text(event, "type").endsWith("delta"))
@@ -122,6 +89,26 @@ class DialectDoorTest {
         .contains("\"stream_options\":{\"include_usage\":true}");
   }
 
+  @ParameterizedTest
+  @CsvSource({
+    "ANTHROPIC,hi,,main",
+    "ANTHROPIC,hi,x-claude-code-agent-id: a-1,subagent",
+    "ANTHROPIC,CRITICAL: Respond with TEXT ONLY. Sum up.,,compaction",
+    "RESPONSES,You are performing a CONTEXT CHECKPOINT COMPACTION. Sum up.,,compaction",
+    "RESPONSES,hi,,main"
+  })
+  void sideCallsAreToldFromTheMainLoops(Tongue tongue, String text, String header, String purpose)
+      throws Exception {
+    try (TurnScope turn = rig.openTurn("t1")) {
+      String[] headers = header == null ? new String[0] : new String[] {header};
+      TestAgent.Answer answer =
+          tongue.ask(rig, tongue.body(false).replace("\"hi\"", "\"" + text + "\""), headers);
+      assertThat(answer.status()).isEqualTo(200);
+      assertThat(turn.drain(Duration.ofSeconds(5))).isTrue();
+      assertThat(rig.sink.started().getFirst().purpose()).isEqualTo(purpose);
+    }
+  }
+
   private void assertRecorded(Tongue tongue, TurnScope turn, boolean stream) {
     CallSink.CallStarted started = rig.sink.started().getFirst();
     assertThat(started.dialect()).isEqualTo(tongue.recorded());
@@ -131,6 +118,10 @@ class DialectDoorTest {
     assertThat(end.verdict()).isEqualTo("ok");
     assertThat(end.toolCalls()).isEqualTo(1);
     assertThat(end.finishReason()).hasValue("tool_calls");
+    assertThat(end.requestHash())
+        .hasValue(Fingerprints.sha256Hex(rig.engine.chatRequests().getFirst().body()));
+    assertThat(end.responseHash()).hasValueSatisfying(hash -> assertThat(hash).hasSize(64));
+    assertThat(end.sentAt().orElseThrow()).isBetween(started.at(), end.firstByteAt().orElseThrow());
     assertThat(turn.totals().steps()).isEqualTo(1);
     assertThat(turn.totals().promptTokens()).isEqualTo(rig.engine.usageReported().promptTokens());
     assertThat(turn.totals().completionTokens())
@@ -139,7 +130,7 @@ class DialectDoorTest {
 
   /** A delta is at the agent before the engine has the next one. */
   @ParameterizedTest
-  @EnumSource
+  @EnumSource(names = {"ANTHROPIC", "RESPONSES"})
   void whatComesGoesOutAtOnce(Tongue tongue) throws Exception {
     Duration pause = Duration.ofMillis(400);
     rig.engine.script(
@@ -147,7 +138,7 @@ class DialectDoorTest {
             Step.text("one two").withChunkCharacters(4).withDelayBetweenEvents(pause)));
     try (TurnScope _ = rig.openTurn("t1");
         TestAgent agent = rig.agent()) {
-      send(agent, tongue, tongue.body(true));
+      tongue.send(agent, tongue.body(true));
       agent.head();
       StringBuilder got = new StringBuilder();
       while (got.indexOf("one ") < 0) {
@@ -159,7 +150,7 @@ class DialectDoorTest {
   }
 
   @ParameterizedTest
-  @EnumSource
+  @EnumSource(names = {"ANTHROPIC", "RESPONSES"})
   void p9AFaultBeforeTheFirstEventIsAnErrorThatIsNotRetried(Tongue tongue) throws Exception {
     for (Fault fault :
         List.of(
@@ -170,7 +161,7 @@ class DialectDoorTest {
             Fault.InsertAfterEvents.errorFrame(0, "{\"message\":\"boom\"}"))) {
       rig.engine.script(EngineScript.always(ANSWER.with(fault)));
       try (TurnScope turn = rig.openTurn("t1")) {
-        TestAgent.Answer answer = ask(tongue, tongue.body(true));
+        TestAgent.Answer answer = tongue.ask(rig, tongue.body(true));
         assertError(answer, tongue, 400, "upstream_error");
         assertThat(answer.headers()).containsEntry("x-should-retry", "false");
         assertThat(turn.drain(Duration.ofSeconds(5))).isTrue();
@@ -181,7 +172,7 @@ class DialectDoorTest {
   }
 
   @ParameterizedTest
-  @EnumSource
+  @EnumSource(names = {"ANTHROPIC", "RESPONSES"})
   void p9AFaultWithinTheStreamIsTheDialectsErrorEvent(Tongue tongue) throws Exception {
     for (Fault fault :
         List.of(
@@ -191,9 +182,9 @@ class DialectDoorTest {
             Fault.InsertAfterEvents.errorFrame(3, "{\"message\":\"boom\"}"))) {
       rig.engine.script(EngineScript.always(ANSWER.with(fault)));
       try (TurnScope turn = rig.openTurn("t1")) {
-        TestAgent.Answer answer = ask(tongue, tongue.body(true));
+        TestAgent.Answer answer = tongue.ask(rig, tongue.body(true));
         assertThat(answer.status()).isEqualTo(200);
-        assertThat(events(answer).getLast()).containsEntry("type", tongue.errorEvent());
+        assertThat(Tongue.events(answer).getLast()).containsEntry("type", tongue.errorEvent());
         assertThat(answer.body())
             .doesNotContain(tongue.lastEvent() + "\"")
             .doesNotContain("\"bash\"");
@@ -210,10 +201,10 @@ class DialectDoorTest {
         EngineScript.always(
             Step.of(new Part.Text("so"), new Part.ToolCall("bash", "{\"command\": \"rm"))));
     try (TurnScope turn = rig.openTurn("t1")) {
-      TestAgent.Answer answer = ask(tongue, tongue.body(stream));
+      TestAgent.Answer answer = tongue.ask(rig, tongue.body(stream));
       assertThat(answer.body()).doesNotContain("rm");
       if (stream) {
-        assertThat(events(answer).getLast()).containsEntry("type", tongue.errorEvent());
+        assertThat(Tongue.events(answer).getLast()).containsEntry("type", tongue.errorEvent());
       } else {
         assertError(answer, tongue, 400, "upstream_error");
       }
@@ -223,7 +214,7 @@ class DialectDoorTest {
   }
 
   @ParameterizedTest
-  @EnumSource
+  @EnumSource(names = {"ANTHROPIC", "RESPONSES"})
   void overflowIsSaidSoThatTheAgentCompacts(Tongue tongue) throws Exception {
     rig.engine.script(
         EngineScript.always(
@@ -233,7 +224,7 @@ class DialectDoorTest {
                     "{\"error\":\"context_overflow\",\"message\":\"too much\",\"details\":"
                         + "{\"context_window\":4096,\"input_tokens\":5000}}"))));
     try (TurnScope turn = rig.openTurn("t1")) {
-      TestAgent.Answer answer = ask(tongue, tongue.body(true));
+      TestAgent.Answer answer = tongue.ask(rig, tongue.body(true));
       assertError(answer, tongue, 400, "invalid_request_error");
       assertThat(answer.body())
           .contains(
@@ -258,7 +249,7 @@ class DialectDoorTest {
                     "{\"detail\":{\"error\":\"generation_preempted\",\"message\":\"new"
                         + " weights\"}}"))));
     try (TurnScope turn = rig.openTurn("t1")) {
-      TestAgent.Answer answer = ask(tongue, tongue.body(stream));
+      TestAgent.Answer answer = tongue.ask(rig, tongue.body(stream));
       if (tongue == Tongue.ANTHROPIC) {
         assertError(answer, tongue, 400, "invalid_request_error");
         assertThat(answer.headers()).containsEntry("x-should-retry", "false");
@@ -272,7 +263,7 @@ class DialectDoorTest {
           .hasValue(new Verdict.RolloutInvalidated("generation_preempted", "new weights"));
       assertThat(rig.sink.onlyEnd().verdict()).isEqualTo("rollout_invalidated");
       // Claude Code sends the same again with fewer features; the engine has nothing to do with it.
-      assertThat(ask(tongue, tongue.body(stream)).body().replaceAll("\"created_at\":\\d+", ""))
+      assertThat(tongue.ask(rig, tongue.body(stream)).body().replaceAll("\"created_at\":\\d+", ""))
           .isEqualTo(answer.body().replaceAll("\"created_at\":\\d+", ""));
       assertThat(rig.engine.chatRequests()).hasSize(1);
       assertThat(turn.totals().steps()).isEqualTo(1);
@@ -281,14 +272,14 @@ class DialectDoorTest {
   }
 
   @ParameterizedTest
-  @EnumSource
+  @EnumSource(names = {"ANTHROPIC", "RESPONSES"})
   void theStepBudgetEndsTheAgent(Tongue tongue) throws Exception {
     rig.proxy.bind(
         rig.binding(
             new ProxyOptions("X-SMG-Routing-Key", OptionalInt.of(1), OptionalDouble.of(0.5))));
     try (TurnScope turn = rig.openTurn("t1")) {
-      assertThat(ask(tongue, tongue.body(false)).status()).isEqualTo(200);
-      TestAgent.Answer answer = ask(tongue, tongue.body(true));
+      assertThat(tongue.ask(rig, tongue.body(false)).status()).isEqualTo(200);
+      TestAgent.Answer answer = tongue.ask(rig, tongue.body(true));
       assertError(answer, tongue, 429, "rate_limit_error");
       assertThat(answer.body())
           .contains("\"code\":\"max_steps_exceeded\"", "{\"max_steps\":1,\"attempted_step\":1}");
@@ -301,12 +292,13 @@ class DialectDoorTest {
   }
 
   @ParameterizedTest
-  @EnumSource
+  @EnumSource(names = {"ANTHROPIC", "RESPONSES"})
   void refusalsAreInTheDialect(Tongue tongue) throws Exception {
-    assertError(ask(tongue, tongue.body(true)), tongue, 400, "invalid_request_error");
+    assertError(tongue.ask(rig, tongue.body(true)), tongue, 400, "invalid_request_error");
     try (TurnScope turn = rig.openTurn("t1");
         TestAgent agent = rig.agent()) {
-      agent.send("POST", tongue.path, bytes(tongue.body(true)), "Authorization: Bearer wrong");
+      agent.send(
+          "POST", tongue.path(), Tongue.bytes(tongue.body(true)), "Authorization: Bearer wrong");
       TestAgent.Answer wrongKey = agent.answer();
       // Claude Code retries 401, Codex 401 and 403.
       assertError(
@@ -316,12 +308,12 @@ class DialectDoorTest {
           tongue == Tongue.ANTHROPIC ? "permission_error" : "authentication_error");
       for (String bad :
           List.of("", "{", "[]", "{\"model\":\"m\"}", "{\"model\":\"\\ud83d\"}", "\u00ff")) {
-        assertError(ask(tongue, bad), tongue, 400, "invalid_request_error");
+        assertError(tongue.ask(rig, bad), tongue, 400, "invalid_request_error");
       }
       assertThat(turn.totals().steps()).isZero();
     }
     rig.proxy.unbind();
-    TestAgent.Answer unbound = ask(tongue, tongue.body(true));
+    TestAgent.Answer unbound = tongue.ask(rig, tongue.body(true));
     assertError(
         unbound,
         tongue,
@@ -331,20 +323,28 @@ class DialectDoorTest {
   }
 
   @ParameterizedTest
-  @EnumSource
+  @EnumSource(names = {"ANTHROPIC", "RESPONSES"})
   void aTurnThatClosesEndsItsCallsInTheDialect(Tongue tongue) throws Exception {
     rig.engine.script(
         EngineScript.always(Step.text("one two").with(new Fault.Stall(2, Duration.ofSeconds(30)))));
     TurnScope turn = rig.openTurn("t1");
     try (TestAgent agent = rig.agent()) {
-      send(agent, tongue, tongue.body(true));
+      tongue.send(agent, tongue.body(true));
       agent.head();
-      StringBuilder got = new StringBuilder(agent.chunk());
-      turn.close();
-      for (String chunk = agent.chunk(); !chunk.isEmpty(); chunk = agent.chunk()) {
-        got.append(chunk);
+      StringBuilder got = new StringBuilder();
+      while (got.indexOf("one two") < 0) {
+        got.append(agent.chunk());
       }
-      assertThat(got.toString()).contains("event: " + tongue.errorEvent(), "turn");
+      turn.close();
+      try {
+        for (String chunk = agent.chunk(); !chunk.isEmpty(); chunk = agent.chunk()) {
+          got.append(chunk);
+        }
+        assertThat(got.toString()).contains("event: " + tongue.errorEvent(), "turn");
+      } catch (EOFException cut) {
+        // The proxy was still at the write of "one two", which closing a turn breaks off.
+        assertThat(got.toString()).doesNotContain(tongue.lastEvent() + "\"");
+      }
       assertThat(rig.sink.onlyEnd().verdict()).isEqualTo("turn_closed");
     }
   }
@@ -355,7 +355,7 @@ class DialectDoorTest {
       agent.send(
           "POST",
           "/v1/messages/count_tokens?beta=true",
-          bytes(Tongue.ANTHROPIC.body(false).replace("hi", "x".repeat(400))),
+          Tongue.bytes(Tongue.ANTHROPIC.body(false).replace("hi", "x".repeat(400))),
           "x-api-key: " + ProxyRig.KEY);
       TestAgent.Answer answer = agent.answer();
       assertThat(answer.status()).isEqualTo(200);
@@ -363,34 +363,6 @@ class DialectDoorTest {
     }
     assertThat(rig.engine.requests()).isEmpty();
     assertThat(rig.sink.started()).isEmpty();
-  }
-
-  private TestAgent.Answer ask(Tongue tongue, String body) throws IOException {
-    try (TestAgent agent = rig.agent()) {
-      send(agent, tongue, body);
-      return agent.answer();
-    }
-  }
-
-  private static void send(TestAgent agent, Tongue tongue, String body) throws IOException {
-    agent.send(
-        "POST",
-        tongue.path,
-        body.equals("\u00ff") ? new byte[] {'"', (byte) 0xff, '"'} : bytes(body),
-        "Authorization: Bearer " + ProxyRig.KEY,
-        "Content-Type: application/json");
-  }
-
-  private static List<Map<String, Object>> events(TestAgent.Answer answer) {
-    List<Map<String, Object>> events = new ArrayList<>();
-    for (String event : answer.body().split("\n\n")) {
-      String[] lines = event.split("\n");
-      assertThat(lines).hasSize(2);
-      Map<String, Object> data = Json.object(lines[1].substring("data: ".length()));
-      assertThat(lines[0]).isEqualTo("event: " + data.get("type"));
-      events.add(data);
-    }
-    return events;
   }
 
   private static void assertError(TestAgent.Answer answer, Tongue tongue, int status, String type) {
@@ -412,9 +384,5 @@ class DialectDoorTest {
 
   private static String text(Map<String, Object> event, String key) {
     return String.valueOf(event.get(key));
-  }
-
-  private static byte[] bytes(String text) {
-    return text.getBytes(StandardCharsets.UTF_8);
   }
 }

@@ -74,7 +74,6 @@ class ProxyDoorTest {
     ProxyBinding old = rig.binding(ProxyOptions.DEFAULTS);
     rig.proxy.bind(
         new ProxyBinding(
-            8,
             old.sessionId(),
             old.instanceId(),
             Optional.empty(),
@@ -192,7 +191,6 @@ class ProxyDoorTest {
     ProxyBinding usual = rig.binding(ProxyOptions.DEFAULTS);
     rig.proxy.bind(
         new ProxyBinding(
-            7,
             usual.sessionId(),
             usual.instanceId(),
             Optional.empty(),
@@ -342,7 +340,6 @@ class ProxyDoorTest {
     ProxyBinding usual = rig.binding(ProxyOptions.DEFAULTS);
     ProxyBinding injecting =
         new ProxyBinding(
-            7,
             usual.sessionId(),
             usual.instanceId(),
             Optional.of("a\r\nX-Evil: 1"),

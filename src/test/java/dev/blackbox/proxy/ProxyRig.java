@@ -50,7 +50,6 @@ final class ProxyRig implements AutoCloseable {
 
   static ProxyBinding binding(URI origin, ProxyOptions options) {
     return new ProxyBinding(
-        7,
         SessionId.parse("sess-1"),
         InstanceId.parse("inst-1"),
         Optional.of("sandbox-1"),

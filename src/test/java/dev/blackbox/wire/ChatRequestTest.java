@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.OptionalDouble;
+import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -18,9 +20,11 @@ class ChatRequestTest {
   void whatNeedsNoChangeIsTheSameArray() throws InvalidChatRequestException {
     byte[] body =
         utf8(" {\"messages\":[], \"stream\":true,\"stream_options\" : {\"include_usage\":true}}");
-    assertThat(ChatRequest.read(body).bodyFor(OptionalDouble.empty())).isSameAs(body);
+    assertThat(ChatRequest.read(body).bodyFor(OptionalDouble.empty(), OptionalLong.empty()))
+        .isSameAs(body);
     byte[] cold = utf8("{\"messages\":[],\"temperature\":0.0}");
-    assertThat(ChatRequest.read(cold).bodyFor(OptionalDouble.of(1.0))).isSameAs(cold);
+    assertThat(ChatRequest.read(cold).bodyFor(OptionalDouble.of(1.0), OptionalLong.empty()))
+        .isSameAs(cold);
   }
 
   /** Before and after, with a default temperature of 0.5. */
@@ -54,7 +58,8 @@ class ChatRequestTest {
             + " {\"temperature\":1, \"messages\":[],\"stream\":false}"
       })
   void onlyWhatMustChangeChanges(String before, String after) throws Exception {
-    byte[] changed = ChatRequest.read(utf8(before)).bodyFor(OptionalDouble.of(0.5));
+    byte[] changed =
+        ChatRequest.read(utf8(before)).bodyFor(OptionalDouble.of(0.5), OptionalLong.empty());
     assertThat(new String(changed, StandardCharsets.UTF_8)).isEqualTo(after);
     assertThat(Json.parse(changed)).isNotNull();
   }
@@ -65,7 +70,8 @@ class ChatRequestTest {
         "\"messages\" : [ {\"content\":\"\\u00e9\\/\\ud83e\\udd9c 🦜 \\\\ud83d\"} ],"
             + "\"a\":1e400,\"b\":12345678901234567890123456789,\"c\":-0.0,\"d\":{\"d\":{}},"
             + "\"e\":\"\",\"stream\":true }";
-    byte[] changed = ChatRequest.read(utf8("{" + rest)).bodyFor(OptionalDouble.of(0.25));
+    byte[] changed =
+        ChatRequest.read(utf8("{" + rest)).bodyFor(OptionalDouble.of(0.25), OptionalLong.empty());
     String text = new String(changed, StandardCharsets.UTF_8);
     assertThat(text).endsWith(rest);
     assertThat(text.substring(0, text.length() - rest.length()))
@@ -146,7 +152,7 @@ class ChatRequestTest {
   void byteOrderMarkDoesNotShiftTheChange() throws Exception {
     byte[] changed =
         ChatRequest.read(utf8("\uFEFF{\"messages\":[],\"temperature\":null}"))
-            .bodyFor(OptionalDouble.of(0.5));
+            .bodyFor(OptionalDouble.of(0.5), OptionalLong.empty());
     assertThat(new String(changed, StandardCharsets.UTF_8))
         .isEqualTo("\uFEFF{\"messages\":[],\"temperature\":0.5}");
   }
@@ -162,13 +168,31 @@ class ChatRequestTest {
   void largeBodiesAreChangedInPlace() throws Exception {
     String rest =
         "\"messages\":[{\"content\":\"" + "é🦜x".repeat(100_000) + "\"}],\"temperature\" : null}";
-    byte[] changed = ChatRequest.read(utf8("{" + rest)).bodyFor(OptionalDouble.of(0.5));
+    byte[] changed =
+        ChatRequest.read(utf8("{" + rest)).bodyFor(OptionalDouble.of(0.5), OptionalLong.empty());
     assertThat(new String(changed, StandardCharsets.UTF_8))
         .isEqualTo("{" + rest.replace("null", "0.5"));
-    assertThat(ChatRequest.read(changed).bodyFor(NO_DEFAULT)).isSameAs(changed);
+    assertThat(ChatRequest.read(changed).bodyFor(NO_DEFAULT, OptionalLong.empty()))
+        .isSameAs(changed);
   }
 
   private static byte[] utf8(String text) {
     return text.getBytes(StandardCharsets.UTF_8);
+  }
+
+  @Test
+  void theAnswersLengthIsLoweredUnderTheNameThatWasUsed() throws Exception {
+    OptionalLong allowed = OptionalLong.of(7);
+    for (String name : List.of("max_tokens", "max_completion_tokens")) {
+      byte[] body = utf8("{\"" + name + "\": 90, \"messages\":[]}");
+      assertThat(
+              new String(
+                  ChatRequest.read(body).bodyFor(NO_DEFAULT, allowed), StandardCharsets.UTF_8))
+          .isEqualTo("{\"" + name + "\": 7, \"messages\":[]}");
+    }
+    byte[] none = utf8("{\"messages\":[]}");
+    assertThat(
+            new String(ChatRequest.read(none).bodyFor(NO_DEFAULT, allowed), StandardCharsets.UTF_8))
+        .isEqualTo("{\"max_tokens\":7,\"messages\":[]}");
   }
 }

@@ -39,6 +39,6 @@ class AddingABackendDocumentTest {
     int start = source.indexOf(begin) + begin.length();
     int end = source.indexOf("  // [/" + name + "]\n");
     assertThat(end).as("the marks of " + name + " in " + file).isGreaterThan(start);
-    return source.substring(start, end).stripIndent().strip() + "\n";
+    return source.substring(start, end).stripTrailing().stripIndent().strip() + "\n";
   }
 }
