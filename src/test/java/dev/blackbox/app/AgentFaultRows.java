@@ -18,6 +18,8 @@ final class AgentFaultRows {
 
   private static final Map<String, Object> FEW_STEPS = Map.of("proxy", Map.of("max_steps", 3));
 
+  private static final int REASON_CHARACTERS_MAX = 160;
+
   private final AgentStage stage;
 
   AgentFaultRows(AgentStage stage) {
@@ -81,12 +83,18 @@ final class AgentFaultRows {
     if (answer.status() == 200) {
       assertThat(answer.text()).contains("The line is written.");
       assertThat(file).hasContent("line\n");
-      return "asks again; answered in " + turn.seconds();
+      return "answered in %s after %d requests".formatted(turn.seconds(), turn.calls().size());
     }
     assertThat(answer.status()).as(answer.text()).isEqualTo(502);
     assertThat(answer.field("error")).isEqualTo("backend_error");
     assertThat(file).doesNotExist();
-    return "502 `backend_error` in " + turn.seconds() + ", nothing of it was run";
+    return failure(turn)
+        + ", nothing of it was run: "
+        + shortened(answer.field("message"));
+  }
+
+  private static String shortened(String text) {
+    return text.substring(0, Math.min(text.length(), REASON_CHARACTERS_MAX));
   }
 
   String cutAlways() throws Exception {

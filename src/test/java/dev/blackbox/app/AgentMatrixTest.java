@@ -4,6 +4,7 @@ import dev.blackbox.kernel.Closer;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -17,7 +18,8 @@ import org.junit.jupiter.api.io.TempDir;
 /**
  * The four real agents, each through the same rows: turns, crashes, faults of the engine, budgets.
  * Fills a table, prints it, and writes it to {@code target/agent-matrix.md}. {@code
- * -Dmatrix.agents=codex,opencode} runs some agents only.
+ * -Dmatrix.agents=codex,opencode} runs some agents only, {@code -Dmatrix.rows=<pattern>} the rows
+ * whose name has the pattern.
  */
 @Tag("agents")
 class AgentMatrixTest {
@@ -59,6 +61,7 @@ class AgentMatrixTest {
     AgentTurnRows turns = new AgentTurnRows(stage);
     AgentFaultRows faults = new AgentFaultRows(stage);
     AgentCrashRows crashes = new AgentCrashRows(stage);
+    Pattern chosen = Pattern.compile(System.getProperty("matrix.rows", ""));
     return Stream.of(
         row(
             agent,
@@ -80,7 +83,8 @@ class AgentMatrixTest {
         row(agent, "Engine: preemption in mid-turn", faults::preemption),
         row(agent, "`kill -9` of the agent in mid-turn", crashes::agentKilled),
         row(agent, "`kill -9` of the server in mid-turn (P1 to P8)", crashes::serverKilled),
-        row(agent, "Usage and `X-Turn-Id` of all these turns", turns::records));
+        row(agent, "Usage and `X-Turn-Id` of all these turns", turns::records))
+        .filter(row -> chosen.matcher(row.getDisplayName()).find());
   }
 
   private static DynamicTest row(AgentProgram agent, String name, Row row) {

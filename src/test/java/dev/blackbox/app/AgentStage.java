@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
 final class AgentStage implements Resource {
 
   /** For starts and turns; generous, because a gateway takes minutes on a busy machine. */
-  static final Duration LIMIT = Duration.ofMinutes(4);
+  static final Duration LIMIT = Duration.ofMinutes(8);
 
   /** Seconds of silence after which the proxy gives up a stalled answer. */
   static final int STALL_SECONDS = 6;
