@@ -88,9 +88,7 @@ final class AgentFaultRows {
     assertThat(answer.status()).as(answer.text()).isEqualTo(502);
     assertThat(answer.field("error")).isEqualTo("backend_error");
     assertThat(file).doesNotExist();
-    return failure(turn)
-        + ", nothing of it was run: "
-        + shortened(answer.field("message"));
+    return failure(turn) + ", nothing of it was run: " + shortened(answer.field("message"));
   }
 
   private static String shortened(String text) {

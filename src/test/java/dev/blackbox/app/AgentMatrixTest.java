@@ -63,27 +63,27 @@ class AgentMatrixTest {
     AgentCrashRows crashes = new AgentCrashRows(stage);
     Pattern chosen = Pattern.compile(System.getProperty("matrix.rows", ""));
     return Stream.of(
-        row(
-            agent,
-            "Two turns that change files, `kill -9` of the server, a third turn",
-            turns::context),
-        row(agent, "Engine: 500 once", faults::errorOnce),
-        row(agent, "Engine: 429 with `Retry-After: 1` once", faults::busyOnce),
-        row(
-            agent,
-            "20 turns in a row with a tool call each: growth from the first to the last",
-            turns::twenty),
-        row(agent, "Cancel in the middle of `sleep 300`", crashes::cancel),
-        row(agent, "The registration after a cancel", crashes::registrationAfterCancel),
-        row(agent, "Engine: stream cut within a tool call, once", faults::cutOnce),
-        row(agent, "Engine: stall within an answer, once", faults::stallOnce),
-        row(agent, "Engine: context overflow in mid-turn", faults::overflow),
-        row(agent, "Engine: stream cut every time", faults::cutAlways),
-        row(agent, "Step budget", faults::stepBudget),
-        row(agent, "Engine: preemption in mid-turn", faults::preemption),
-        row(agent, "`kill -9` of the agent in mid-turn", crashes::agentKilled),
-        row(agent, "`kill -9` of the server in mid-turn (P1 to P8)", crashes::serverKilled),
-        row(agent, "Usage and `X-Turn-Id` of all these turns", turns::records))
+            row(
+                agent,
+                "Two turns that change files, `kill -9` of the server, a third turn",
+                turns::context),
+            row(agent, "Engine: 500 once", faults::errorOnce),
+            row(agent, "Engine: 429 with `Retry-After: 1` once", faults::busyOnce),
+            row(
+                agent,
+                "20 turns in a row with a tool call each: growth from the first to the last",
+                turns::twenty),
+            row(agent, "Cancel in the middle of `sleep 300`", crashes::cancel),
+            row(agent, "The registration after a cancel", crashes::registrationAfterCancel),
+            row(agent, "Engine: stream cut within a tool call, once", faults::cutOnce),
+            row(agent, "Engine: stall within an answer, once", faults::stallOnce),
+            row(agent, "Engine: context overflow in mid-turn", faults::overflow),
+            row(agent, "Engine: stream cut every time", faults::cutAlways),
+            row(agent, "Step budget", faults::stepBudget),
+            row(agent, "Engine: preemption in mid-turn", faults::preemption),
+            row(agent, "`kill -9` of the agent in mid-turn", crashes::agentKilled),
+            row(agent, "`kill -9` of the server in mid-turn (P1 to P8)", crashes::serverKilled),
+            row(agent, "Usage and `X-Turn-Id` of all these turns", turns::records))
         .filter(row -> chosen.matcher(row.getDisplayName()).find());
   }
 
