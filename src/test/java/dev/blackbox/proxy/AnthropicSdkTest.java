@@ -191,8 +191,7 @@ class AnthropicSdkTest {
               case "no finish reason" -> STEP.with(new Fault.NoFinishReason());
               case "bad tool" ->
                   Step.of(new Part.Text(SAID), new Part.ToolCall("weather", "{\"city\": "));
-              default ->
-                  STEP.with(Fault.InsertAfterEvents.errorFrame(3, "{\"message\":\"boom\"}"));
+              default -> STEP.with(Fault.InsertAfterEvents.errorFrame(3, "{\"message\":\"boom\"}"));
             }));
     Outcome got = run("streamWith", "4").threw("APIError", 0);
     assertThat(got.at("error.type")).isEqualTo("api_error");

@@ -157,8 +157,7 @@ class FaultTableTest {
 
   private static void html(Map<String, Step> faults, String name, int status) {
     String page = "<html>Bad Gateway</html>";
-    faults.put(
-        name, TEXT.with(new Fault.Instead(status, "text/html", page, Optional.empty())));
+    faults.put(name, TEXT.with(new Fault.Instead(status, "text/html", page, Optional.empty())));
   }
 
   /** In a plain answer this is another fault than in a stream. */
@@ -235,8 +234,7 @@ class FaultTableTest {
       }
       assertThat(turn.drain(LONG)).isTrue();
       checkRecord(rig.sink.onlyEnd(), row.record());
-      assertThat(rig.engine.chatRequests())
-          .hasSize(1 + Integer.parseInt(row.record().get(2)));
+      assertThat(rig.engine.chatRequests()).hasSize(1 + Integer.parseInt(row.record().get(2)));
       assertThat(turn.verdict().orElseThrow())
           .isInstanceOfSatisfying(
               Verdict.UpstreamFailed.class, failed -> checkNumber(failed.status(), row.turn()));
@@ -287,8 +285,8 @@ class FaultTableTest {
   }
 
   /**
-   * A call is only let out whole: an agent whose dialect is translated never sees a broken one. Chat
-   * completions pass as they come, and who speaks them parses the arguments.
+   * A call is only let out whole: an agent whose dialect is translated never sees a broken one.
+   * Chat completions pass as they come, and who speaks them parses the arguments.
    */
   @ParameterizedTest
   @EnumSource(

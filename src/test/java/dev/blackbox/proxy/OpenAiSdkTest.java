@@ -66,10 +66,7 @@ class OpenAiSdkTest {
   /** Text of a whole answer, at a path of the outcome. */
   private static Object text(String api, Outcome got, String path) {
     return got.at(
-        path
-            + (api.equals("chat")
-                ? ".choices.0.message.content"
-                : ".output.0.content.0.text"));
+        path + (api.equals("chat") ? ".choices.0.message.content" : ".output.0.content.0.text"));
   }
 
   @ParameterizedTest
@@ -80,8 +77,7 @@ class OpenAiSdkTest {
     CallSink.CallEnded record = rig.sink.onlyEnd();
     assertThat(record.verdict()).isEqualTo("ok");
     assertThat(got.number("result.usage.total_tokens"))
-        .isEqualTo(
-            record.promptTokens().orElseThrow() + record.completionTokens().orElseThrow());
+        .isEqualTo(record.promptTokens().orElseThrow() + record.completionTokens().orElseThrow());
     if (api.equals("responses")) {
       assertThat(got.at("result.output_text")).isEqualTo(SAID);
       assertThat(got.at("result.status")).isEqualTo("completed");
@@ -217,8 +213,7 @@ class OpenAiSdkTest {
               case "no finish reason" -> STEP.with(new Fault.NoFinishReason());
               case "bad tool" ->
                   Step.of(new Part.Text(SAID), new Part.ToolCall("weather", "{\"city\": "));
-              default ->
-                  STEP.with(Fault.InsertAfterEvents.errorFrame(3, "{\"message\":\"boom\"}"));
+              default -> STEP.with(Fault.InsertAfterEvents.errorFrame(3, "{\"message\":\"boom\"}"));
             }));
     Outcome got = run("streamWith", api, "4");
     if (api.equals("chat")) {

@@ -15,8 +15,8 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A small program that talks through a proxy with an official SDK, prints one line of JSON with what
- * the SDK gave it, and stays until it is closed, with its connections as the SDK left them.
+ * A small program that talks through a proxy with an official SDK, prints one line of JSON with
+ * what the SDK gave it, and stays until it is closed, with its connections as the SDK left them.
  */
 final class SdkProgram implements AutoCloseable {
 
