@@ -208,7 +208,9 @@ final class SettingsReader {
         new ProxyConfig.Retries(
             whole(Setting.PROXY_RETRIES_MAX),
             duration(Setting.PROXY_RETRY_DELAY),
-            duration(Setting.PROXY_RETRY_DELAY_MAX)));
+            duration(Setting.PROXY_RETRY_DELAY_MAX)),
+        new ProxyConfig.AgentRetries(
+            whole(Setting.PROXY_AGENT_RETRIES_MAX), large(Setting.PROXY_REPLAY_BYTES_MAX)));
   }
 
   private List<Path> promptRoots() {

@@ -291,7 +291,9 @@ final class Rows {
             row.getString("model"),
             row.getLong("request_bytes"),
             instant(row, "arrived_at"),
-            optionalString(row, "purpose").orElse(""));
+            optionalString(row, "purpose").orElse(""),
+            optionalString(row, "retry_of"),
+            optionalString(row, "retry_as"));
     Optional<Instant> endedAt = optionalInstant(row, "ended_at");
     return new LedgerFacts.CallRecord(
         start, endedAt.isEmpty() ? Optional.empty() : Optional.of(callEnd(row, endedAt.get())));
@@ -315,7 +317,8 @@ final class Rows {
         row.getInt("retries"),
         optionalInstant(row, "sent_at"),
         optionalString(row, "request_hash"),
-        optionalString(row, "response_hash"));
+        optionalString(row, "response_hash"),
+        optionalString(row, "tokens_from").isPresent());
   }
 
   private static KeyedBinding binding(ResultSet row) throws SQLException {

@@ -29,6 +29,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
+import java.util.UUID;
 import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
 
@@ -65,6 +66,9 @@ final class Door {
     watch.add(visit);
     try {
       enter(request, visit, answer);
+      if (visit.isLeftBehind()) {
+        throw AgentAnswer.cut();
+      }
     } catch (VisitEndedException gone) {
       throw AgentAnswer.cut();
     } finally {
@@ -150,7 +154,8 @@ final class Door {
         return;
       }
       Speech speech = speech(route, body.get());
-      call(speech, body.get().length, request, serving, visit, answer);
+      Question question = Question.of(route, body.get(), request.headers());
+      call(speech, question, body.get().length, request, serving, visit, answer);
       return;
     } catch (InvalidChatRequestException invalid) {
       reply =
@@ -180,6 +185,7 @@ final class Door {
 
   private void call(
       Speech speech,
+      Question question,
       long requestBytes,
       ServerRequest request,
       Serving serving,
@@ -188,7 +194,7 @@ final class Door {
       throws VisitEndedException {
     OpenTurn turn = serving.turn();
     OpenTurn.Admission admission =
-        turn == null ? new OpenTurn.Admission.Closed() : turn.admit(visit);
+        turn == null ? new OpenTurn.Admission.Closed() : turn.admit(visit, question);
     switch (admission) {
       case OpenTurn.Admission.Closed() -> {
         note(Refusal.TURN_CLOSED.reason(), request, turnOf(serving));
@@ -204,28 +210,52 @@ final class Door {
         note("max_steps_exceeded", request, turnOf(serving));
         answer.whole(overBudget(speech.dialect(), stepsMax));
       }
-      case OpenTurn.Admission.Admitted(var admitted, int step) -> {
-        ProxyBinding binding = serving.binding();
-        new ModelCall(
-                means,
-                admitted,
-                step,
-                speech,
-                CallPurpose.of(request.headers(), speech),
-                visit,
-                answer)
-            .run(
-                deadlines ->
-                    new UpstreamRequest(
-                        "POST",
-                        engineUri(binding, "/chat/completions"),
-                        EngineHeaders.ofModelCall(
-                            request.headers(), binding, admitted.key(), means.desk().version()),
-                        speech.question(binding.options().defaultTemperature()),
-                        deadlines),
-                requestBytes);
+      case OpenTurn.Admission.Repeated(var open, var first, var resent) -> {
+        try {
+          CallRecord record =
+              record(
+                  open,
+                  UUID.randomUUID().toString(),
+                  first.step(),
+                  speech,
+                  request,
+                  Optional.of(resent));
+          new FollowedCall(first, open, record, speech, visit, answer).run(requestBytes);
+        } finally {
+          if (resent.as().equals("joined")) {
+            first.visit().unfollow();
+          }
+        }
+      }
+      case OpenTurn.Admission.Admitted(var open, var known, var resent) -> {
+        CallRecord record = record(open, known.callId(), known.step(), speech, request, resent);
+        new ModelCall(means, open, known, record, speech, visit, answer)
+            .run(outgoing(request, serving.binding(), open, speech), requestBytes);
       }
     }
+  }
+
+  private CallRecord record(
+      OpenTurn turn,
+      String callId,
+      int step,
+      Speech speech,
+      ServerRequest request,
+      Optional<CallSink.Resent> resent) {
+    String purpose = CallPurpose.of(request.headers(), speech);
+    return new CallRecord(means, turn, callId, step, speech, purpose, resent);
+  }
+
+  private ModelCall.Outgoing outgoing(
+      ServerRequest request, ProxyBinding binding, OpenTurn turn, Speech speech) {
+    return deadlines ->
+        new UpstreamRequest(
+            "POST",
+            engineUri(binding, "/chat/completions"),
+            EngineHeaders.ofModelCall(
+                request.headers(), binding, turn.key(), means.desk().version()),
+            speech.question(binding.options().defaultTemperature()),
+            deadlines);
   }
 
   private static Reply overBudget(Dialect dialect, int stepsMax) {

@@ -103,7 +103,8 @@ class ServerConfigurationTest {
                     Duration.ofMillis(500),
                     Duration.ofSeconds(24),
                     new ProxyConfig.KeepAlive(Duration.ofSeconds(25), Duration.ofSeconds(26)),
-                    new ProxyConfig.Retries(27, Duration.ofSeconds(28), Duration.ofSeconds(29))),
+                    new ProxyConfig.Retries(27, Duration.ofSeconds(28), Duration.ofSeconds(29)),
+                    new ProxyConfig.AgentRetries(30, 1_000_000_000)),
                 List.of(Path.of("/p"), Path.of("/q/r")),
                 Optional.of(agent),
                 LogLevel.DEBUG,
@@ -302,6 +303,8 @@ class ServerConfigurationTest {
         Map.entry("BBS_PROXY_RETRIES_MAX", "27"),
         Map.entry("BBS_PROXY_RETRY_DELAY", "28"),
         Map.entry("BBS_PROXY_RETRY_DELAY_MAX", "29"),
+        Map.entry("BBS_PROXY_AGENT_RETRIES_MAX", "30"),
+        Map.entry("BBS_PROXY_REPLAY_BYTES_MAX", "1000000000"),
         Map.entry("BBS_SCRIPT_AGENT", agent.toString()),
         Map.entry("BBS_LOG_LEVEL", "debug"));
   }
