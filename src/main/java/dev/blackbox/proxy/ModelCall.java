@@ -241,7 +241,7 @@ final class ModelCall {
     if (speech.stream()) {
       throw CallFailure.malformed("the engine answered a streaming call with a plain answer");
     }
-    if (!progress.finished(speech.choices())) {
+    if (!progress().finished(speech.choices())) {
       throw CallFailure.truncated("the engine's answer has no finish reason");
     }
   }
