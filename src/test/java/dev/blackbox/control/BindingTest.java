@@ -130,7 +130,7 @@ class BindingTest {
               if (!monitor || !verb.equals("activeTurn") || asked.get() < 0) {
                 return call.proceed();
               }
-              Object idle = call.proceed();
+              @Nullable Object idle = call.proceed();
               int times = asked.incrementAndGet();
               if (times == 1) {
                 backend.healthy.set(false);

@@ -2,6 +2,7 @@ package dev.blackbox.control;
 
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
+import org.jspecify.annotations.Nullable;
 
 /** Puts a test's own step before or after the calls of a port. */
 final class Seams {
@@ -10,12 +11,12 @@ final class Seams {
 
   /** The call as it would have been. */
   interface Call {
-    Object proceed() throws Throwable;
+    @Nullable Object proceed() throws Throwable;
   }
 
   /** What happens instead of a call. */
   interface Step {
-    Object instead(String method, Call call) throws Throwable;
+    @Nullable Object instead(String method, Call call) throws Throwable;
   }
 
   static <T> T of(Class<T> port, T real, Step step) {

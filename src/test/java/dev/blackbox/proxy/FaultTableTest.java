@@ -223,7 +223,8 @@ class FaultTableTest {
             Duration.ofSeconds(1),
             LONG,
             new ProxyConfig.KeepAlive(LONG, LONG),
-            new ProxyConfig.Retries(2, Duration.ofMillis(1), Duration.ofSeconds(1)));
+            new ProxyConfig.Retries(2, Duration.ofMillis(1), Duration.ofSeconds(1)),
+            ProxyConfig.AgentRetries.DEFAULTS);
     try (ProxyRig rig = new ProxyRig(config, EngineScript.always(step(row)));
         TurnScope turn = rig.openTurn("t1")) {
       TestAgent.Answer answer = tongue.ask(rig, tongue.body(row.told() != Told.PLAIN));
