@@ -121,6 +121,7 @@ final class AgentCrashRows {
         .as("replays are equal (P3)")
         .containsEntry("error", again.body().get("error"))
         .containsEntry("details", again.body().get("details"));
+    stage.awaitBinding();
     assertThat(stage.turn("More?").answer().status()).as("P6").isEqualTo(409);
     assertThat(stage.engine.chatRequests()).as("calls after the kill (P2)").hasSize(asked);
     stage.bind(Map.of());

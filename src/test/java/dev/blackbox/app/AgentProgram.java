@@ -11,14 +11,14 @@ import java.util.Map;
 
 /** A real agent program: how it is registered, found and called. */
 enum AgentProgram {
-  CLAUDE_CODE("claude_code", "claude", "CLAUDE_CODE_BIN", Map.of(), false, "anthropic") {
+  CLAUDE_CODE("claude_code", "claude", "CLAUDE_CODE_BIN", "anthropic") {
     @Override
     Step shell(String command) {
       return Step.toolCall(
           "Bash", Json.write(Map.of("command", command, "timeout", SHELL_LIMIT_MILLISECONDS)));
     }
   },
-  CODEX("codex", "codex", "CODEX_BIN", Map.of(), false, "responses") {
+  CODEX("codex", "codex", "CODEX_BIN", "responses") {
     @Override
     Step shell(String command) {
       return Step.toolCall(
@@ -26,18 +26,17 @@ enum AgentProgram {
           Json.write(Map.of("cmd", command, "yield_time_ms", SHELL_LIMIT_MILLISECONDS)));
     }
   },
-  OPENCODE(
-      "opencode",
-      "opencode",
-      "OPENCODE_BIN",
-      Map.of(
+  OPENCODE("opencode", "opencode", "OPENCODE_BIN", "chat") {
+    @Override
+    Map<String, Object> required() {
+      return Map.of(
           "provider_id", "proxy",
           "provider_name", "Proxy",
           "provider_package", "@ai-sdk/openai-compatible",
           "model_id", "m",
-          "model_name", "M"),
-      true,
-      "chat") {
+          "model_name", "M");
+    }
+
     @Override
     Step shell(String command) {
       return Step.toolCall(
@@ -47,7 +46,12 @@ enum AgentProgram {
                   "command", command, "description", "work", "timeout", SHELL_LIMIT_MILLISECONDS)));
     }
   },
-  OPENCLAW("openclaw", "openclaw", "OPENCLAW_BIN", Map.of("model_id", "m"), true, "chat") {
+  OPENCLAW("openclaw", "openclaw", "OPENCLAW_BIN", "chat") {
+    @Override
+    Map<String, Object> required() {
+      return Map.of("model_id", "m");
+    }
+
     @Override
     Step shell(String command) {
       return Step.toolCall("exec", Json.write(Map.of("command", command)));
@@ -60,36 +64,26 @@ enum AgentProgram {
   private final String type;
   private final String binary;
   private final String variable;
-  private final Map<String, Object> options;
-  private final boolean resident;
   private final String dialect;
 
-  AgentProgram(
-      String type,
-      String binary,
-      String variable,
-      Map<String, Object> options,
-      boolean resident,
-      String dialect) {
+  AgentProgram(String type, String binary, String variable, String dialect) {
     this.type = type;
     this.binary = binary;
     this.variable = variable;
-    this.options = options;
-    this.resident = resident;
     this.dialect = dialect;
   }
 
   /** The model calls the agent's shell. */
   abstract Step shell(String command);
 
+  /** Backend options without which it cannot be registered. */
+  Map<String, Object> required() {
+    return Map.of();
+  }
+
   /** The {@code blackbox_type}. */
   String type() {
     return type;
-  }
-
-  /** Whether its process lives between turns. */
-  boolean resident() {
-    return resident;
   }
 
   /** In which it calls the model, as the ledger names it. */
@@ -99,7 +93,7 @@ enum AgentProgram {
 
   /** Backend options that it needs, and these. */
   Map<String, Object> options(Map<String, Object> more) {
-    Map<String, Object> all = new LinkedHashMap<>(options);
+    Map<String, Object> all = new LinkedHashMap<>(required());
     all.putAll(more);
     return all;
   }
