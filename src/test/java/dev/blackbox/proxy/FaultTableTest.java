@@ -13,6 +13,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
@@ -163,7 +164,7 @@ class FaultTableTest {
   /** In a plain answer this is another fault than in a stream. */
   private static Step step(Row row) {
     if (!row.name().equals("no finish reason")) {
-      return FAULTS.get(row.name());
+      return Objects.requireNonNull(FAULTS.get(row.name()), row.name());
     }
     return row.told() == Told.PLAIN
         ? TEXT.with(Fault.Instead.error(200, ANSWER + "null}]}"))

@@ -67,9 +67,10 @@ class ManyStreamsTest {
           ProxyRig.binding(
               engine.origin(), new ProxyOptions("", OptionalInt.empty(), OptionalDouble.empty())));
       try (TurnScope turn = rig.openTurn("t1")) {
+        List<Tongue> tongues = List.of(Tongue.values());
         List<Future<Boolean>> all = new ArrayList<>();
         for (int i = 0; i < STREAMS; i++) {
-          Tongue tongue = Tongue.values()[i % Tongue.values().length];
+          Tongue tongue = tongues.get(i % tongues.size());
           all.add(agents.submit(() -> follow(rig, tongue)));
         }
         long growth = -heapWhenAllHaveText(0, turn);
@@ -82,7 +83,7 @@ class ManyStreamsTest {
         }
         System.out.printf(
             "%d streams at once, heap %+d KiB while %d KiB passed%n",
-            STREAMS, growth >> 10, (long) STREAMS * (TEXTS - 1) * TEXT_CHARACTERS >> 10);
+            STREAMS, growth >> 10, ((long) STREAMS * (TEXTS - 1) * TEXT_CHARACTERS) >> 10);
         assertThat(growth).as("growth of the heap").isLessThan(GROWTH_BYTES_MAX);
         assertThat(turn.drain(LONG)).isTrue();
       }

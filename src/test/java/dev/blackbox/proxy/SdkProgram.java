@@ -12,7 +12,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A small program that talks through a proxy with an official SDK, prints one line of JSON with
@@ -69,17 +71,18 @@ final class SdkProgram implements AutoCloseable {
     Object at(String path) {
       Object here = tree;
       for (String step : path.split("\\.")) {
-        Object next =
-            switch (here) {
-              case Map<?, ?> map -> map.get(step);
-              case List<?> list when Integer.parseInt(step) < list.size() ->
-                  list.get(Integer.parseInt(step));
-              default -> null;
-            };
-        assertThat(next).as("%s of %s", path, tree).isNotNull();
-        here = next;
+        here = Objects.requireNonNull(child(here, step), () -> path + " of " + tree);
       }
       return here;
+    }
+
+    private static @Nullable Object child(Object parent, String step) {
+      return switch (parent) {
+        case Map<?, ?> map -> map.get(step);
+        case List<?> list when Integer.parseInt(step) < list.size() ->
+            list.get(Integer.parseInt(step));
+        default -> null;
+      };
     }
 
     List<?> list(String path) {
