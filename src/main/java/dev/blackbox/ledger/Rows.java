@@ -101,6 +101,15 @@ final class Rows {
         key.turnId().value());
   }
 
+  static Optional<String> metadataJson(Handle handle, TurnKey key) {
+    return Sql.first(
+        handle,
+        "SELECT metadata FROM turn WHERE session_key = ? AND turn_id = ?",
+        row -> row.getString("metadata"),
+        key.sessionKey(),
+        key.turnId().value());
+  }
+
   static Optional<TurnSnapshot> activeTurn(Handle handle, long sessionKey) {
     return Sql.first(handle, TURN + "WHERE t.active_session_key = ?", Rows::turn, sessionKey);
   }

@@ -3,6 +3,7 @@ package dev.blackbox.proxy;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.blackbox.turn.TurnKey;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -63,7 +64,7 @@ final class Desk {
     }
   }
 
-  OpenTurn open(TurnKey key, ProxyConfig.AgentRetries agentRetries) {
+  OpenTurn open(TurnKey key, Map<String, String> trace, ProxyConfig.AgentRetries agentRetries) {
     lock.lock();
     try {
       Serving now = serving;
@@ -74,7 +75,8 @@ final class Desk {
         throw new IllegalStateException("a turn is already open: " + now.turn().key().turnId());
       }
       OpenTurn turn =
-          new OpenTurn(key, now.binding().options().stepsMax(), new KnownCalls(agentRetries), this);
+          new OpenTurn(
+              key, trace, now.binding().options().stepsMax(), new KnownCalls(agentRetries), this);
       serving = new Serving(now.binding(), turn);
       return turn;
     } finally {

@@ -24,11 +24,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
-import java.util.LinkedHashMap;
-import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalInt;
-import java.util.OptionalLong;
 import java.util.UUID;
 import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
@@ -208,7 +204,7 @@ final class Door {
       }
       case OpenTurn.Admission.OverBudget(int stepsMax) -> {
         note("max_steps_exceeded", request, turnOf(serving));
-        answer.whole(overBudget(speech.dialect(), stepsMax));
+        answer.whole(Refusal.overBudget(speech.dialect(), stepsMax));
       }
       case OpenTurn.Admission.Repeated(var open, var first, var resent) -> {
         try {
@@ -252,29 +248,9 @@ final class Door {
         new UpstreamRequest(
             "POST",
             engineUri(binding, "/chat/completions"),
-            EngineHeaders.ofModelCall(
-                request.headers(), binding, turn.key(), means.desk().version()),
+            EngineHeaders.ofModelCall(request.headers(), binding, turn, means.desk().version()),
             speech.question(binding.options().defaultTemperature()),
             deadlines);
-  }
-
-  private static Reply overBudget(Dialect dialect, int stepsMax) {
-    if (dialect == Dialect.CHAT) {
-      Map<String, String> headers = new LinkedHashMap<>(AgentAnswer.JSON);
-      headers.put("x-should-retry", "false");
-      return new Reply(429, headers, ChatDialect.stepsExceeded(stepsMax));
-    }
-    Map<String, @Nullable Object> details = new LinkedHashMap<>();
-    details.put("max_steps", stepsMax);
-    details.put("attempted_step", stepsMax);
-    AgentFailure told =
-        new AgentFailure(
-            ErrorClass.STEP_BUDGET,
-            "Turn exceeded max_steps.",
-            details,
-            OptionalInt.empty(),
-            OptionalLong.empty());
-    return Reply.of(DialectErrors.answer(dialect, told, false));
   }
 
   private void models(ServerRequest request, ProxyBinding binding, Visit visit, AgentAnswer answer)

@@ -143,8 +143,8 @@ final class HelidonModelProxy implements ModelProxy {
   }
 
   @Override
-  public TurnScope openTurn(TurnKey turn) {
-    return desk.open(turn, config.agentRetries());
+  public TurnScope openTurn(TurnKey turn, Map<String, String> trace) {
+    return desk.open(turn, trace, config.agentRetries());
   }
 
   @Override

@@ -4,6 +4,7 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.blackbox.turn.TurnKey;
 import java.time.Duration;
 import java.util.HashSet;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
@@ -48,6 +49,7 @@ final class OpenTurn implements TurnScope {
   private static final Duration CLOSING_MAX = Duration.ofSeconds(2);
 
   private final TurnKey key;
+  private final Map<String, String> trace;
   private final OptionalInt stepsMax;
   private final KnownCalls calls;
   private final Desk desk;
@@ -70,8 +72,10 @@ final class OpenTurn implements TurnScope {
   @GuardedBy("lock")
   private @Nullable Verdict gravest;
 
-  OpenTurn(TurnKey key, OptionalInt stepsMax, KnownCalls calls, Desk desk) {
+  OpenTurn(
+      TurnKey key, Map<String, String> trace, OptionalInt stepsMax, KnownCalls calls, Desk desk) {
     this.key = key;
+    this.trace = Map.copyOf(trace);
     this.stepsMax = stepsMax;
     this.calls = calls;
     this.desk = desk;
@@ -80,6 +84,11 @@ final class OpenTurn implements TurnScope {
   @Override
   public TurnKey key() {
     return key;
+  }
+
+  /** The turn's place in its caller's trace, as headers. */
+  Map<String, String> trace() {
+    return trace;
   }
 
   @Override
