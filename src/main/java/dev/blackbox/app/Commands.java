@@ -22,7 +22,10 @@ final class Commands {
             .addSubcommand(
                 new CommandLine(new LedgerCommand())
                     .addSubcommand(SettingOptions.on(new LedgerCommand.Check()))
-                    .addSubcommand(SettingOptions.on(new LedgerCommand.TimelineCommand())))
+                    .addSubcommand(SettingOptions.on(new LedgerCommand.TimelineCommand()))
+                    .addSubcommand(SettingOptions.on(new LedgerFilesCommands.Backup()))
+                    .addSubcommand(SettingOptions.on(new LedgerFilesCommands.Restore()))
+                    .addSubcommand(SettingOptions.on(new LedgerFilesCommands.Repair())))
             .addSubcommand(new TrainCommand(opener));
     line.setParameterExceptionHandler((error, _) -> usageError(error));
     line.setExecutionExceptionHandler((failure, _, _) -> Main.report(failure, System.err));

@@ -10,10 +10,10 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 
-/** Looks at the ledger of a server that does not run. */
+/** Looks at the ledger of a server, copies it, and puts it right. */
 @Command(
     name = "ledger",
-    description = "Looks at the ledger of a server that does not run.",
+    description = "Looks at the ledger of a server, copies it, and puts it right.",
     mixinStandardHelpOptions = true,
     versionProvider = Commands.Root.class)
 final class LedgerCommand implements Callable<Integer> {

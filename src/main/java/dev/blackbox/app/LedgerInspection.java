@@ -3,20 +3,17 @@ package dev.blackbox.app;
 import dev.blackbox.kernel.Resource;
 import dev.blackbox.ledger.Ledger;
 import dev.blackbox.ledger.LedgerConfig;
-import dev.blackbox.ledger.LedgerFacts;
 import dev.blackbox.ledger.LedgerReads;
 import dev.blackbox.ledger.LedgerRefusedException;
+import dev.blackbox.process.Processes;
 import java.time.InstantSource;
 
-/**
- * A ledger that is only read, by a command and not by a server. Opening it applies the journal's
- * tail, as any opening does, and is recorded as a boot, marked as what it is.
- */
+/** A ledger that is only read, by a command and not by a server: it gets no boot from that. */
 public final class LedgerInspection implements Resource {
 
-  private final Ledger ledger;
+  private final Ledger.Inspection ledger;
 
-  private LedgerInspection(Ledger ledger) {
+  private LedgerInspection(Ledger.Inspection ledger) {
     this.ledger = ledger;
   }
 
@@ -24,11 +21,7 @@ public final class LedgerInspection implements Resource {
   public static LedgerInspection open(LedgerConfig config) {
     try {
       return new LedgerInspection(
-          Ledger.open(
-              config,
-              new LedgerFacts.BootStarting(
-                  Version.number() + " (ledger command)", ProcessHandle.current().pid(), ""),
-              InstantSource.system()));
+          Ledger.inspect(config, Processes.machineBootId(), InstantSource.system()));
     } catch (LedgerRefusedException refused) {
       throw StartFailures.of(refused);
     }

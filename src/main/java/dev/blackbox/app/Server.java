@@ -2,7 +2,6 @@ package dev.blackbox.app;
 
 import dev.blackbox.agent.Backend;
 import dev.blackbox.agent.Backends;
-import dev.blackbox.config.HttpSettings;
 import dev.blackbox.config.ServerConfiguration;
 import dev.blackbox.control.ControlConfig;
 import dev.blackbox.control.LedgerCallSink;
@@ -21,7 +20,6 @@ import dev.blackbox.proxy.ProxyConfig;
 import java.io.UncheckedIOException;
 import java.net.URI;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
@@ -34,8 +32,8 @@ import java.util.function.UnaryOperator;
  */
 final class Server implements RunningServer {
 
-  /** Longest wait of one poll. Source: reference server, section 8.5. */
-  private static final int WAIT_SECONDS_MAX = 60;
+  /** Of a container without an init program the server is the first process. */
+  private static final long INIT_PID = 1;
 
   private final Closer closer;
   private final RolloutControl control;
@@ -82,6 +80,9 @@ final class Server implements RunningServer {
       InstantSource clock = InstantSource.system();
       ModelProxy proxy = closer.own(proxy(configuration.proxy(), ledger, clock));
       Processes processes = Processes.create(ledger.id(), new LedgerProcessLog(ledger));
+      if (ProcessHandle.current().pid() == INIT_PID) {
+        closer.own(Processes.collectOrphans());
+      }
       Backends backends =
           Backends.standard(environment, processes, configuration.scriptAgent())
               .with(more.apply(processes));
@@ -158,26 +159,9 @@ final class Server implements RunningServer {
     }
   }
 
-  private static HttpDoor door(HttpSettings http, RolloutControl control) {
+  private static HttpDoor door(HttpConfig http, RolloutControl control) {
     try {
-      return HttpDoor.start(
-          new HttpConfig(
-              http.host(),
-              http.port(),
-              http.bodyBytesMax(),
-              http.bodiesBytesMax(),
-              http.headerBytesMax(),
-              http.connectionsMax(),
-              http.requestsMax(),
-              http.longPollsMax(),
-              WAIT_SECONDS_MAX,
-              http.pageTurnsMax(),
-              http.requestReadTimeout(),
-              http.answerWriteTimeout(),
-              http.idleTimeout(),
-              Duration.ofSeconds(3),
-              http.access()),
-          control);
+      return HttpDoor.start(http, control);
     } catch (PortTakenException taken) {
       throw new ExitException(ExitCode.PORT_TAKEN, String.valueOf(taken.getMessage()), taken);
     }

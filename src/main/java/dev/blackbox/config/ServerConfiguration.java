@@ -1,6 +1,7 @@
 package dev.blackbox.config;
 
 import dev.blackbox.control.ServerSettings;
+import dev.blackbox.http.HttpConfig;
 import dev.blackbox.ledger.LedgerConfig;
 import dev.blackbox.proxy.ProxyConfig;
 import java.nio.file.Path;
@@ -19,7 +20,7 @@ import java.util.Optional;
  */
 public record ServerConfiguration(
     ServerSettings server,
-    HttpSettings http,
+    HttpConfig http,
     LedgerConfig ledger,
     ProxyConfig proxy,
     List<Path> promptRoots,

@@ -103,6 +103,10 @@ public enum Setting {
   PROXY_RETRY_DELAY(seconds(0), "Seconds before the first of these; doubles each time"),
   PROXY_RETRY_DELAY_MAX(
       seconds(0), "Longest of these delays; an engine that asks for more is not asked again"),
+  PROXY_AGENT_RETRIES_MAX(
+      whole(0, 1_000), "Times that an agent may send one call again without a further step"),
+  PROXY_REPLAY_BYTES_MAX(
+      whole(0, 1L << 30), "Memory of a turn for answers that its agent may ask for again; 0: none"),
 
   SCRIPT_AGENT(
       new Kind.OptionalPath(),

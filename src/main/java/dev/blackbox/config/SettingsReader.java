@@ -2,6 +2,7 @@ package dev.blackbox.config;
 
 import dev.blackbox.control.ServerSettings;
 import dev.blackbox.http.AccessRules;
+import dev.blackbox.http.HttpConfig;
 import dev.blackbox.kernel.Secret;
 import dev.blackbox.ledger.LedgerConfig;
 import dev.blackbox.proxy.ProxyConfig;
@@ -165,8 +166,8 @@ final class SettingsReader {
         seconds(Setting.RUNTIME_HEALTH_CHECK_RETRY_DELAY));
   }
 
-  private HttpSettings http() {
-    return new HttpSettings(
+  private HttpConfig http() {
+    return new HttpConfig(
         text(Setting.HOST),
         whole(Setting.PORT),
         large(Setting.MAX_BODY_BYTES),
@@ -175,10 +176,12 @@ final class SettingsReader {
         whole(Setting.HTTP_CONNECTIONS_MAX),
         whole(Setting.HTTP_REQUESTS_MAX),
         whole(Setting.HTTP_LONG_POLLS_MAX),
+        HttpConfig.DEFAULTS.waitSecondsMax(),
         whole(Setting.HTTP_PAGE_TURNS_MAX),
         duration(Setting.HTTP_REQUEST_READ_TIMEOUT),
         duration(Setting.HTTP_ANSWER_WRITE_TIMEOUT),
         duration(Setting.HTTP_IDLE_TIMEOUT),
+        HttpConfig.DEFAULTS.shutdownGrace(),
         new AccessRules(token, names(Setting.ALLOWED_HOSTS), names(Setting.ALLOWED_ORIGINS)));
   }
 
@@ -208,7 +211,9 @@ final class SettingsReader {
         new ProxyConfig.Retries(
             whole(Setting.PROXY_RETRIES_MAX),
             duration(Setting.PROXY_RETRY_DELAY),
-            duration(Setting.PROXY_RETRY_DELAY_MAX)));
+            duration(Setting.PROXY_RETRY_DELAY_MAX)),
+        new ProxyConfig.AgentRetries(
+            whole(Setting.PROXY_AGENT_RETRIES_MAX), large(Setting.PROXY_REPLAY_BYTES_MAX)));
   }
 
   private List<Path> promptRoots() {

@@ -26,7 +26,9 @@ public final class LedgerCallSink implements CallSink {
             call.model(),
             call.requestBytes(),
             call.at(),
-            call.purpose()));
+            call.purpose(),
+            call.resent().map(CallSink.Resent::callId),
+            call.resent().map(CallSink.Resent::as)));
   }
 
   @Override
@@ -49,7 +51,8 @@ public final class LedgerCallSink implements CallSink {
             call.retries(),
             call.sentAt(),
             call.requestHash(),
-            call.responseHash()));
+            call.responseHash(),
+            call.tokensEstimated()));
   }
 
   @Override

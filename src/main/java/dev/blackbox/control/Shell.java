@@ -125,7 +125,7 @@ final class Shell {
           }
         });
     variables.put("HOME", runtime.resolve("home").toString());
-    variables.put("TMPDIR", Files.createDirectories(runtime.resolve("tmp")).toString());
+    variables.put("TMPDIR", made(runtime.resolve("tmp")).toString());
     ProcessSpec.Output output = new ProcessSpec.Output.Captured(outputBytesMax);
     return new ProcessSpec(
         "command",
@@ -135,6 +135,15 @@ final class Shell {
         Optional.empty(),
         output,
         output);
+  }
+
+  /** The agent, or an earlier command, may have put anything there. */
+  private static Path made(Path directory) throws IOException {
+    try {
+      return Files.createDirectories(directory);
+    } catch (IOException failure) {
+      throw new IOException("the directory " + directory + " cannot be made: " + failure, failure);
+    }
   }
 
   /** False if the time is over; true if the shell ended or its end is wished for. */

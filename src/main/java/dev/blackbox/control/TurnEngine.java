@@ -235,7 +235,8 @@ final class TurnEngine {
   private TurnOutcome drive(LiveBinding binding, RunningTurn turn, TurnOutcomes outcomes)
       throws InterruptedException {
     Agent agent = binding.agent();
-    TurnScope scope = proxy.openTurn(turn.turn().key());
+    TurnScope scope =
+        proxy.openTurn(turn.turn().key(), TurnTrace.of(ledger.reads(), turn.turn().key()));
     try {
       CompletableFuture<AgentResult> result = start(binding, turn);
       CompletableFuture<?> _ =

@@ -16,7 +16,8 @@ import java.time.Duration;
  * @param requestsMax requests in work at once, waiting ones included; beyond it 503. The health
  *     routes are not counted
  * @param longPollsMax of these, polls that wait for a turn; beyond it 503
- * @param waitSecondsMax longest wait of one poll; longer wishes are shortened to it
+ * @param waitSecondsMax longest wait of one poll; longer wishes are shortened to it. Source of the
+ *     default: reference server, section 8.5
  * @param pageTurnsMax turns that one answer about a session tells of; longer wishes are shortened
  *     to it
  * @param requestReadTimeout from the first sign of a request to its last byte, head and body each;

@@ -45,6 +45,9 @@ final class Database {
   /** H2's own default; named here because it is changed at times, and H2 would remember that. */
   private static final int WRITE_DELAY_MILLIS = 500;
 
+  /** Behind the URL of a database that is looked at, and whose file stays as it is. */
+  static final String READ_ONLY = ";ACCESS_MODE_DATA=r;IFEXISTS=TRUE";
+
   private static final Duration READS_END_WITHIN = Duration.ofSeconds(5);
 
   /** What H2 says of pages, rows and tables that are not what it wrote. */
@@ -106,8 +109,17 @@ final class Database {
   }
 
   static Database open(Path directory, String name, JournalFiles files, LedgerConfig config) {
+    return at(url(directory, name, files), config);
+  }
+
+  /** One whose file stays as it is; it has to be there. */
+  static Database openReadOnly(Path directory, JournalFiles files, LedgerConfig config) {
+    return at(url(directory, StateDirectory.DATABASE, files) + READ_ONLY, config);
+  }
+
+  private static Database at(String url, LedgerConfig config) {
     JdbcDataSource source = new JdbcDataSource();
-    source.setURL(url(directory, name, files));
+    source.setURL(url);
     Jdbi jdbi = Jdbi.create(source);
     jdbi.registerArgument(new InstantArgumentFactory());
     jdbi.getConfig(SqlStatements.class).setUnusedBindingAllowed(true);

@@ -26,8 +26,7 @@ final class DatabasePeek {
 
   static Found into(StateDirectory directory, JournalFiles files) {
     String url =
-        Database.url(directory.path(), StateDirectory.DATABASE, files)
-            + ";ACCESS_MODE_DATA=r;IFEXISTS=TRUE";
+        Database.url(directory.path(), StateDirectory.DATABASE, files) + Database.READ_ONLY;
     try (Connection connection = DriverManager.getConnection(url)) {
       return new Found(Schema.versionOf(connection), applied(connection));
     } catch (SQLException | RuntimeException unreadable) {

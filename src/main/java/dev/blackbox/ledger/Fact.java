@@ -202,9 +202,14 @@ sealed interface Fact {
       String model,
       long requestBytes,
       Instant arrivedAt,
-      Optional<String> purpose)
+      Optional<String> purpose,
+      Optional<String> retryOf,
+      Optional<String> retryAs)
       implements Fact {}
 
+  /**
+   * @param tokensFrom {@code estimate} if the engine reported none
+   */
   record CallEnded(
       Instant at,
       String callId,
@@ -225,7 +230,8 @@ sealed interface Fact {
       OptionalInt retries,
       Optional<Instant> sentAt,
       Optional<String> requestHash,
-      Optional<String> responseHash)
+      Optional<String> responseHash,
+      Optional<String> tokensFrom)
       implements Fact {}
 
   /** The boot that passed it on is gone; how it ended is not known. */

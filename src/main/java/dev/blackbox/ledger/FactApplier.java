@@ -203,9 +203,9 @@ final class FactApplier {
   private static final String CALL_STARTED =
       """
       INSERT INTO model_call (call_id, session_key, turn_id, step, dialect, stream, model,
-        request_bytes, arrived_at, purpose)
+        request_bytes, arrived_at, purpose, retry_of, retry_as)
       VALUES (:call_id, :session_key, :turn_id, :step, :dialect, :stream, :model,
-        :request_bytes, :arrived_at, :purpose)\
+        :request_bytes, :arrived_at, :purpose, :retry_of, :retry_as)\
       """;
 
   private static final String CALL_ENDED =
@@ -216,7 +216,7 @@ final class FactApplier {
         reasoning_tokens = :reasoning_tokens, cached_tokens = :cached_tokens,
         tool_calls = :tool_calls, finish_reason = :finish_reason, error = :error,
         retries = :retries, sent_at = :sent_at, request_hash = :request_hash,
-        response_hash = :response_hash
+        response_hash = :response_hash, tokens_from = :tokens_from
       WHERE call_id = :call_id AND ended_at IS NULL\
       """;
 

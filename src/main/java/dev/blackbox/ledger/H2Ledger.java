@@ -9,27 +9,21 @@ import java.time.InstantSource;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 
 /** The ledger: hands every verb to the writer. */
 final class H2Ledger implements Ledger {
 
   private static final System.Logger LOG = System.getLogger(H2Ledger.class.getName());
 
-  private final StateDirectory directory;
+  private final Opening opening;
   private final Writer writer;
-  private final H2Reads reads;
   private final SlotVerbs.Opened opened;
-  private final Storage storage;
   private final AtomicBoolean closed = new AtomicBoolean();
 
-  private H2Ledger(
-      StateDirectory directory, Storage storage, Writer writer, SlotVerbs.Opened opened) {
-    this.directory = directory;
-    this.writer = writer;
-    this.reads = new H2Reads(storage, directory, writer);
+  private H2Ledger(Opening opening, SlotVerbs.Opened opened) {
+    this.opening = opening;
+    this.writer = opening.writer();
     this.opened = opened;
-    this.storage = storage;
   }
 
   static Ledger open(LedgerConfig config, LedgerFacts.BootStarting boot, InstantSource clock)
@@ -48,30 +42,62 @@ final class H2Ledger implements Ledger {
       StateDirectory directory,
       JournalFiles files)
       throws LedgerRefusedException {
+    Opening open = Opening.open(config, boot.machineBootId(), clock, directory, files);
     boolean good = false;
-    @Nullable Writer writer = null;
     try {
-      Storage storage = Storage.open(config, directory, files, boot.machineBootId());
-      writer = Writer.start(storage, clock, config.queueMax());
-      SlotVerbs.Opened opened = writer.run(batch -> SlotVerbs.bootStarted(batch, boot));
-      H2Ledger ledger = new H2Ledger(directory, storage, writer, opened);
+      SlotVerbs.Opened opened = open.writer.run(batch -> SlotVerbs.bootStarted(batch, boot));
       good = true;
-      return ledger;
+      return new H2Ledger(open, opened);
     } catch (Problem unwritten) {
       throw StateDirectory.notWritable(directory.path(), unwritten.text(), unwritten);
     } finally {
       if (!good) {
-        if (writer != null) {
-          writer.stop();
-        }
-        directory.close();
+        open.close();
       }
+    }
+  }
+
+  static Inspection inspect(LedgerConfig config, String machineBootId, InstantSource clock)
+      throws LedgerRefusedException {
+    StateDirectory directory = StateDirectory.take(config.directory());
+    return Opening.open(config, machineBootId, clock, directory, JournalFiles.in(directory.path()));
+  }
+
+  /** What is open, whoever it is for. */
+  private record Opening(
+      StateDirectory directory, Storage storage, Writer writer, LedgerReads reads)
+      implements Inspection {
+
+    static Opening open(
+        LedgerConfig config,
+        String machineBootId,
+        InstantSource clock,
+        StateDirectory directory,
+        JournalFiles files)
+        throws LedgerRefusedException {
+      boolean good = false;
+      try {
+        Storage storage = Storage.open(config, directory, files, machineBootId);
+        Writer writer = Writer.start(storage, clock, config.queueMax());
+        good = true;
+        return new Opening(directory, storage, writer, new H2Reads(storage, directory, writer));
+      } finally {
+        if (!good) {
+          directory.close();
+        }
+      }
+    }
+
+    @Override
+    public void close() {
+      writer.stop();
+      directory.close();
     }
   }
 
   @Override
   public String trouble() {
-    return storage.trouble();
+    return opening.storage().trouble();
   }
 
   @Override
@@ -91,17 +117,17 @@ final class H2Ledger implements Ledger {
 
   @Override
   public Optional<String> putRight() {
-    return storage.putRight();
+    return opening.storage().putRight();
   }
 
   @Override
   public LedgerReads reads() {
-    return reads;
+    return opening.reads();
   }
 
   @Override
   public LedgerFacts.Recovered recover() {
-    return writer.run(batch -> Recovery.recover(batch, boot(), storage.factsApplied()));
+    return writer.run(batch -> Recovery.recover(batch, boot(), opening.storage().factsApplied()));
   }
 
   @Override
@@ -208,8 +234,7 @@ final class H2Ledger implements Ledger {
             "the end of this boot is not recorded: {0}",
             unwritten.text());
       } finally {
-        writer.stop();
-        directory.close();
+        opening.close();
       }
     }
   }

@@ -73,6 +73,11 @@ final class H2Reads implements LedgerReads {
   }
 
   @Override
+  public String metadataJson(TurnKey turn) {
+    return read(rows -> Rows.metadataJson(rows, turn)).orElse("{}");
+  }
+
+  @Override
   public Optional<TurnSnapshot> activeTurn(long sessionKey) {
     return read(rows -> Rows.activeTurn(rows, sessionKey));
   }

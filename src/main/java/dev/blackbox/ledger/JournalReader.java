@@ -58,7 +58,7 @@ final class JournalReader {
 
   /** Takes the records one by one. */
   interface Sink {
-    void accept(JournalRecord fact) throws LedgerRefusedException;
+    void accept(JournalRecord fact) throws IOException, LedgerRefusedException;
   }
 
   /** All segments, oldest first. Refuses what a newer version wrote, before anything is touched. */

@@ -32,6 +32,22 @@ public interface Ledger extends Resource {
     return H2Ledger.open(config, boot, clock);
   }
 
+  /**
+   * Opens a ledger to read it, without a boot: what it tells of the past stays as it is. Takes the
+   * lock and applies the journal's tail, as any opening does.
+   *
+   * @param machineBootId as in {@link LedgerFacts.BootStarting}
+   */
+  static Inspection inspect(LedgerConfig config, String machineBootId, InstantSource clock)
+      throws LedgerRefusedException {
+    return H2Ledger.inspect(config, machineBootId, clock);
+  }
+
+  /** A ledger that nobody writes to. */
+  interface Inspection extends Resource {
+    LedgerReads reads();
+  }
+
   /** True once {@link #close} began: nothing can be recorded any more. */
   boolean isClosed();
 

@@ -188,7 +188,12 @@ public final class LedgerFacts {
   /** Facts about model calls. */
   public sealed interface CallFact {}
 
-  /** Fields as in the proxy's {@code CallSink.CallStarted}. */
+  /**
+   * Fields as in the proxy's {@code CallSink.CallStarted}.
+   *
+   * @param retryOf the call that its agent sent again with this one
+   * @param retryAs {@code joined}, {@code replayed} or {@code again}
+   */
   public record CallStarted(
       String callId,
       TurnKey turn,
@@ -198,7 +203,9 @@ public final class LedgerFacts {
       String model,
       long requestBytes,
       Instant arrivedAt,
-      String purpose)
+      String purpose,
+      Optional<String> retryOf,
+      Optional<String> retryAs)
       implements CallFact {}
 
   /** Fields as in the proxy's {@code CallSink.CallEnded}. */
@@ -219,7 +226,8 @@ public final class LedgerFacts {
       int retries,
       Optional<Instant> sentAt,
       Optional<String> requestHash,
-      Optional<String> responseHash)
+      Optional<String> responseHash,
+      boolean tokensEstimated)
       implements CallFact {}
 
   /** Fields as in the proxy's {@code CallSink.CallRefused}. */

@@ -24,6 +24,9 @@ public interface LedgerReads {
 
   Optional<TurnSnapshot> turn(TurnKey turn);
 
+  /** What a turn's caller sent with it, as JSON; {@code {}} if there is no such turn. */
+  String metadataJson(TurnKey turn);
+
   /** The queued or inflight turn of a session; the schema allows one. */
   Optional<TurnSnapshot> activeTurn(long sessionKey);
 

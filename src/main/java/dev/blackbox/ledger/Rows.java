@@ -101,6 +101,15 @@ final class Rows {
         key.turnId().value());
   }
 
+  static Optional<String> metadataJson(Handle handle, TurnKey key) {
+    return Sql.first(
+        handle,
+        "SELECT metadata FROM turn WHERE session_key = ? AND turn_id = ?",
+        row -> row.getString("metadata"),
+        key.sessionKey(),
+        key.turnId().value());
+  }
+
   static Optional<TurnSnapshot> activeTurn(Handle handle, long sessionKey) {
     return Sql.first(handle, TURN + "WHERE t.active_session_key = ?", Rows::turn, sessionKey);
   }
@@ -291,7 +300,9 @@ final class Rows {
             row.getString("model"),
             row.getLong("request_bytes"),
             instant(row, "arrived_at"),
-            optionalString(row, "purpose").orElse(""));
+            optionalString(row, "purpose").orElse(""),
+            optionalString(row, "retry_of"),
+            optionalString(row, "retry_as"));
     Optional<Instant> endedAt = optionalInstant(row, "ended_at");
     return new LedgerFacts.CallRecord(
         start, endedAt.isEmpty() ? Optional.empty() : Optional.of(callEnd(row, endedAt.get())));
@@ -315,7 +326,8 @@ final class Rows {
         row.getInt("retries"),
         optionalInstant(row, "sent_at"),
         optionalString(row, "request_hash"),
-        optionalString(row, "response_hash"));
+        optionalString(row, "response_hash"),
+        optionalString(row, "tokens_from").isPresent());
   }
 
   private static KeyedBinding binding(ResultSet row) throws SQLException {

@@ -23,7 +23,11 @@ final class Schema {
 
   /** All migrations in {@code db/}, in order. */
   static final List<String> MIGRATIONS =
-      List.of("V001__first_tables.sql", "V002__command_ids.sql", "V003__call_records.sql");
+      List.of(
+          "V001__first_tables.sql",
+          "V002__command_ids.sql",
+          "V003__call_records.sql",
+          "V004__agent_retries.sql");
 
   /** The version of the tables after all of them. */
   static final int VERSION = MIGRATIONS.size();

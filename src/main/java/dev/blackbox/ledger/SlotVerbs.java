@@ -211,7 +211,9 @@ final class SlotVerbs {
             call.model(),
             call.requestBytes(),
             micros(call.arrivedAt()),
-            Optional.of(call.purpose())));
+            Optional.of(call.purpose()),
+            call.retryOf(),
+            call.retryAs()));
   }
 
   private static void callEnded(Batch batch, LedgerFacts.CallEnded call) {
@@ -244,7 +246,8 @@ final class SlotVerbs {
             OptionalInt.of(call.retries()),
             call.sentAt().map(SlotVerbs::micros),
             call.requestHash(),
-            call.responseHash()));
+            call.responseHash(),
+            call.tokensEstimated() ? Optional.of("estimate") : Optional.empty()));
   }
 
   private static void callRefused(Batch batch, LedgerFacts.CallRefused call) {

@@ -108,7 +108,7 @@ final class Verification {
   }
 
   /** The bodies that are there, by name. */
-  private static Map<String, String> stored(
+  static Map<String, String> stored(
       Handle handle, Shape shape, Map<String, @Nullable Object> head) {
     FactCodec.Home home = shape.home();
     String where =

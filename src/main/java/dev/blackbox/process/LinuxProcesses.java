@@ -90,6 +90,7 @@ final class LinuxProcesses implements Processes {
       drain.ifPresent(Drain::abandon);
       throw new IOException(program + " cannot be started: " + failed.getMessage(), failed);
     }
+    OrphanCollector.leaveToTheJdk(started);
     drain.ifPresent(Drain::start);
     return new LinuxProcess(started, id, before, stdout, stderr, drain);
   }

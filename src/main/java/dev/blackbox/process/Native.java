@@ -29,8 +29,10 @@ final class Native {
   static final int POLLFD_BYTES = 8;
 
   private static final int O_CLOEXEC = 0x80000;
+  private static final int WNOHANG = 1;
 
   private static final MethodHandle KILL = call("kill", JAVA_INT, JAVA_INT);
+  private static final MethodHandle WAITPID = call("waitpid", JAVA_INT, ADDRESS, JAVA_INT);
   private static final MethodHandle PIPE2 =
       handle("pipe2", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT));
   private static final MethodHandle POLL =
@@ -55,6 +57,19 @@ final class Native {
   static boolean kill(long pid, int signal) {
     try {
       return (int) KILL.invokeExact((int) pid, signal) == 0;
+    } catch (Throwable impossible) {
+      throw unexpected(impossible);
+    }
+  }
+
+  /**
+   * Takes the exit status of a child that has ended, so that its entry goes away. Never waits.
+   *
+   * @return false if it is no child, or has not ended
+   */
+  static boolean collect(long pid) {
+    try {
+      return (int) WAITPID.invokeExact((int) pid, MemorySegment.NULL, WNOHANG) == (int) pid;
     } catch (Throwable impossible) {
       throw unexpected(impossible);
     }

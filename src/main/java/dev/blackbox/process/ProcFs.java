@@ -73,6 +73,13 @@ final class ProcFs {
     return running(_ -> true);
   }
 
+  /** Children of a process that have ended and whose exit status nobody has taken. */
+  static List<Stat> zombiesOf(long parent) {
+    return all(_ -> true).stream()
+        .filter(stat -> stat.parent() == parent && stat.state() == 'Z')
+        .toList();
+  }
+
   /**
    * The processes that were started after a moment and are not dead. Pids are given out in rising
    * order, and start again at the bottom: so as long as fewer processes were started since than
@@ -93,12 +100,16 @@ final class ProcFs {
   }
 
   private static List<Stat> running(LongPredicate looked) {
+    return all(looked).stream().filter(stat -> !stat.isDead()).toList();
+  }
+
+  private static List<Stat> all(LongPredicate looked) {
     List<Stat> all = new ArrayList<>();
     try (DirectoryStream<Path> entries = Files.newDirectoryStream(PROC, "[0-9]*")) {
       for (Path entry : entries) {
         long pid = Long.parseLong(entry.getFileName().toString());
         if (looked.test(pid)) {
-          stat(pid).filter(stat -> !stat.isDead()).ifPresent(all::add);
+          stat(pid).ifPresent(all::add);
         }
       }
     } catch (DirectoryIteratorException | IOException unreadable) {

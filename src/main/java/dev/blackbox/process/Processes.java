@@ -1,5 +1,6 @@
 package dev.blackbox.process;
 
+import dev.blackbox.kernel.Resource;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Collection;
@@ -55,4 +56,13 @@ public interface Processes {
    * @throws RuntimeException what the {@link ProcessLog} threw; the process is ended then
    */
   ManagedProcess start(ProcessSpec spec) throws IOException;
+
+  /**
+   * For the first process of a pid namespace (pid 1 of a container), which becomes the parent of
+   * all orphans: collects those of them that have ended, until it is closed, and never a process
+   * that was started here. Elsewhere it finds nothing to do.
+   */
+  static Resource collectOrphans() {
+    return new OrphanCollector();
+  }
 }

@@ -31,12 +31,18 @@ final class AgentAnswer {
   private final Visit visit;
   private final ServerResponse response;
   private @Nullable OutputStream stream;
+  private @Nullable Tape tape;
   private boolean sent;
   private long lastWriteNanos = System.nanoTime();
 
   AgentAnswer(Visit visit, ServerResponse response) {
     this.visit = visit;
     this.response = response;
+  }
+
+  /** Keeps what is said from now on, for a retry of the agent. */
+  void recordOn(Tape kept) {
+    tape = kept;
   }
 
   /** Whether status and headers are on their way. */
@@ -51,6 +57,12 @@ final class AgentAnswer {
 
   void whole(int status, Map<String, String> headers, byte[] body) throws VisitEndedException {
     head(status, headers);
+    Tape kept = tape;
+    if (kept != null) {
+      kept.begin(new Tape.Head(status, headers, false));
+      kept.append(body, 0, body.length);
+      kept.end();
+    }
     visit.tell(() -> response.send(body));
   }
 
@@ -61,6 +73,9 @@ final class AgentAnswer {
   void begin(int status, Map<String, String> headers) {
     head(status, headers);
     stream = response.outputStream();
+    if (tape != null) {
+      tape.begin(new Tape.Head(status, headers, true));
+    }
   }
 
   /** Sends on at once. */
@@ -68,6 +83,9 @@ final class AgentAnswer {
     OutputStream out = stream;
     if (out == null) {
       throw new IllegalStateException("the stream was not begun");
+    }
+    if (tape != null) {
+      tape.append(bytes, offset, length);
     }
     visit.tell(
         () -> {
@@ -89,7 +107,10 @@ final class AgentAnswer {
   /** A whole stream has been written. The web server sends the last chunk. */
   void end() {
     OutputStream out = stream;
-    if (out != null) {
+    if (tape != null) {
+      tape.end();
+    }
+    if (out != null && !visit.isLeftBehind()) {
       try {
         out.close();
       } catch (IOException gone) {

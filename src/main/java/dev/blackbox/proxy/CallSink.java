@@ -24,6 +24,7 @@ public interface CallSink {
    * @param dialect {@code chat}, {@code anthropic} or {@code responses}
    * @param purpose {@code main}, or a side call that the agent marks as one: {@code subagent},
    *     {@code compaction}
+   * @param resent if it is its agent's own retry, and no step of its own
    */
   record CallStarted(
       String callId,
@@ -34,7 +35,18 @@ public interface CallSink {
       String model,
       long requestBytes,
       Instant at,
-      String purpose) {}
+      String purpose,
+      Optional<Resent> resent) {}
+
+  /**
+   * What a call is to an earlier one that its agent sent again.
+   *
+   * @param callId of the earlier call
+   * @param as {@code joined}: told what that call is told, which still runs; {@code replayed}: told
+   *     what it was told, since it went well; {@code again}: made again, since it did not, as the
+   *     same step. The first two ask the engine nothing
+   */
+  record Resent(String callId, String as) {}
 
   /**
    * A call is over.
@@ -49,6 +61,8 @@ public interface CallSink {
    * @param sentAt when the last attempt was sent; empty if none was
    * @param requestHash SHA-256 of the body that the engine was sent at last, in hexadecimal digits
    * @param responseHash SHA-256 of the body that came from it, as far as it came
+   * @param tokensEstimated whether the engine reported none, and prompt and completion tokens are a
+   *     guess by length; such tokens count for no turn
    */
   record CallEnded(
       String callId,
@@ -68,7 +82,8 @@ public interface CallSink {
       int retries,
       Optional<Instant> sentAt,
       Optional<String> requestHash,
-      Optional<String> responseHash) {}
+      Optional<String> responseHash,
+      boolean tokensEstimated) {}
 
   /**
    * A call was refused.

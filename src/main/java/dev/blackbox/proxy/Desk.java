@@ -3,6 +3,7 @@ package dev.blackbox.proxy;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.blackbox.turn.TurnKey;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -63,7 +64,7 @@ final class Desk {
     }
   }
 
-  OpenTurn open(TurnKey key) {
+  OpenTurn open(TurnKey key, Map<String, String> trace, ProxyConfig.AgentRetries agentRetries) {
     lock.lock();
     try {
       Serving now = serving;
@@ -73,7 +74,9 @@ final class Desk {
       if (now.turn() != null) {
         throw new IllegalStateException("a turn is already open: " + now.turn().key().turnId());
       }
-      OpenTurn turn = new OpenTurn(key, now.binding().options().stepsMax(), this);
+      OpenTurn turn =
+          new OpenTurn(
+              key, trace, now.binding().options().stepsMax(), new KnownCalls(agentRetries), this);
       serving = new Serving(now.binding(), turn);
       return turn;
     } finally {
@@ -145,7 +148,7 @@ final class Desk {
       lock.unlock();
       restore(interrupted);
     }
-    throwIfEnded(visit);
+    visit.throwIfEnded();
   }
 
   /** Waits for so long. */
@@ -163,14 +166,7 @@ final class Desk {
       lock.unlock();
       restore(interrupted);
     }
-    throwIfEnded(visit);
-  }
-
-  private static void throwIfEnded(Visit visit) throws VisitEndedException {
-    Optional<Visit.Ending> ending = visit.ending();
-    if (ending.isPresent()) {
-      throw new VisitEndedException(ending.get());
-    }
+    visit.throwIfEnded();
   }
 
   /** Nothing is broken off here by an interrupt that is not by its visit's end. */

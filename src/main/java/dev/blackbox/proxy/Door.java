@@ -24,11 +24,8 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
-import java.util.LinkedHashMap;
-import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalInt;
-import java.util.OptionalLong;
+import java.util.UUID;
 import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
 
@@ -65,6 +62,9 @@ final class Door {
     watch.add(visit);
     try {
       enter(request, visit, answer);
+      if (visit.isLeftBehind()) {
+        throw AgentAnswer.cut();
+      }
     } catch (VisitEndedException gone) {
       throw AgentAnswer.cut();
     } finally {
@@ -150,7 +150,8 @@ final class Door {
         return;
       }
       Speech speech = speech(route, body.get());
-      call(speech, body.get().length, request, serving, visit, answer);
+      Question question = Question.of(route, body.get(), request.headers());
+      call(speech, question, body.get().length, request, serving, visit, answer);
       return;
     } catch (InvalidChatRequestException invalid) {
       reply =
@@ -180,6 +181,7 @@ final class Door {
 
   private void call(
       Speech speech,
+      Question question,
       long requestBytes,
       ServerRequest request,
       Serving serving,
@@ -188,7 +190,7 @@ final class Door {
       throws VisitEndedException {
     OpenTurn turn = serving.turn();
     OpenTurn.Admission admission =
-        turn == null ? new OpenTurn.Admission.Closed() : turn.admit(visit);
+        turn == null ? new OpenTurn.Admission.Closed() : turn.admit(visit, question);
     switch (admission) {
       case OpenTurn.Admission.Closed() -> {
         note(Refusal.TURN_CLOSED.reason(), request, turnOf(serving));
@@ -202,49 +204,53 @@ final class Door {
       }
       case OpenTurn.Admission.OverBudget(int stepsMax) -> {
         note("max_steps_exceeded", request, turnOf(serving));
-        answer.whole(overBudget(speech.dialect(), stepsMax));
+        answer.whole(Refusal.overBudget(speech.dialect(), stepsMax));
       }
-      case OpenTurn.Admission.Admitted(var admitted, int step) -> {
-        ProxyBinding binding = serving.binding();
-        new ModelCall(
-                means,
-                admitted,
-                step,
-                speech,
-                CallPurpose.of(request.headers(), speech),
-                visit,
-                answer)
-            .run(
-                deadlines ->
-                    new UpstreamRequest(
-                        "POST",
-                        engineUri(binding, "/chat/completions"),
-                        EngineHeaders.ofModelCall(
-                            request.headers(), binding, admitted.key(), means.desk().version()),
-                        speech.question(binding.options().defaultTemperature()),
-                        deadlines),
-                requestBytes);
+      case OpenTurn.Admission.Repeated(var open, var first, var resent) -> {
+        try {
+          CallRecord record =
+              record(
+                  open,
+                  UUID.randomUUID().toString(),
+                  first.step(),
+                  speech,
+                  request,
+                  Optional.of(resent));
+          new FollowedCall(first, open, record, speech, visit, answer).run(requestBytes);
+        } finally {
+          if (resent.as().equals("joined")) {
+            first.visit().unfollow();
+          }
+        }
+      }
+      case OpenTurn.Admission.Admitted(var open, var known, var resent) -> {
+        CallRecord record = record(open, known.callId(), known.step(), speech, request, resent);
+        new ModelCall(means, open, known, record, speech, visit, answer)
+            .run(outgoing(request, serving.binding(), open, speech), requestBytes);
       }
     }
   }
 
-  private static Reply overBudget(Dialect dialect, int stepsMax) {
-    if (dialect == Dialect.CHAT) {
-      Map<String, String> headers = new LinkedHashMap<>(AgentAnswer.JSON);
-      headers.put("x-should-retry", "false");
-      return new Reply(429, headers, ChatDialect.stepsExceeded(stepsMax));
-    }
-    Map<String, @Nullable Object> details = new LinkedHashMap<>();
-    details.put("max_steps", stepsMax);
-    details.put("attempted_step", stepsMax);
-    AgentFailure told =
-        new AgentFailure(
-            ErrorClass.STEP_BUDGET,
-            "Turn exceeded max_steps.",
-            details,
-            OptionalInt.empty(),
-            OptionalLong.empty());
-    return Reply.of(DialectErrors.answer(dialect, told, false));
+  private CallRecord record(
+      OpenTurn turn,
+      String callId,
+      int step,
+      Speech speech,
+      ServerRequest request,
+      Optional<CallSink.Resent> resent) {
+    String purpose = CallPurpose.of(request.headers(), speech);
+    return new CallRecord(means, turn, callId, step, speech, purpose, resent);
+  }
+
+  private ModelCall.Outgoing outgoing(
+      ServerRequest request, ProxyBinding binding, OpenTurn turn, Speech speech) {
+    return deadlines ->
+        new UpstreamRequest(
+            "POST",
+            engineUri(binding, "/chat/completions"),
+            EngineHeaders.ofModelCall(request.headers(), binding, turn, means.desk().version()),
+            speech.question(binding.options().defaultTemperature()),
+            deadlines);
   }
 
   private void models(ServerRequest request, ProxyBinding binding, Visit visit, AgentAnswer answer)

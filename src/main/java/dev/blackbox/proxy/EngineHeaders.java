@@ -1,7 +1,6 @@
 package dev.blackbox.proxy;
 
 import dev.blackbox.kernel.Problem;
-import dev.blackbox.turn.TurnKey;
 import dev.blackbox.upstream.UpstreamHead;
 import io.helidon.http.Header;
 import io.helidon.http.Headers;
@@ -50,11 +49,16 @@ final class EngineHeaders {
 
   /** Headers of a model call. Names and values: reference server, section 3.2. */
   static Map<String, List<String>> ofModelCall(
-      Headers agent, ProxyBinding binding, TurnKey turn, Optional<String> version) {
+      Headers agent, ProxyBinding binding, OpenTurn turn, Optional<String> version) {
     Map<String, List<String>> headers = passing(agent);
+    if (!turn.trace().isEmpty()) {
+      // Both belong together: W3C Trace Context, section 3.
+      headers.remove("tracestate");
+      turn.trace().forEach((name, value) -> set(headers, name, value));
+    }
     set(headers, binding.options().stickyHeaderName(), binding.sessionId().value());
     ofBinding(headers, binding, version);
-    set(headers, "X-Turn-Id", turn.turnId().value());
+    set(headers, "X-Turn-Id", turn.key().turnId().value());
     binding.sandboxId().ifPresent(sandbox -> set(headers, "X-Dressage-Sandbox-Id", sandbox));
     set(headers, "X-Dressage-Partial-Rollout", "1");
     return headers;

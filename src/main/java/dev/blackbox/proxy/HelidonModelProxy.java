@@ -40,6 +40,7 @@ final class HelidonModelProxy implements ModelProxy {
   private static final HttpLogConfig NO_LOG =
       HttpLogConfig.builder().receiveLog(false).sendLog(false).build();
 
+  private final ProxyConfig config;
   private final Desk desk = new Desk();
   private final Closer closer = new Closer();
   private final ControlCalls controlCalls;
@@ -48,6 +49,7 @@ final class HelidonModelProxy implements ModelProxy {
   private volatile @Nullable AgentWatch watch;
 
   HelidonModelProxy(ProxyConfig config, CallSink sink, InstantSource clock) {
+    this.config = config;
     server = server(config);
     Upstream upstream = closer.own(Upstream.create(config.connectTimeout()));
     controlCalls = closer.own(new ControlCalls(config.connectTimeout()));
@@ -141,8 +143,8 @@ final class HelidonModelProxy implements ModelProxy {
   }
 
   @Override
-  public TurnScope openTurn(TurnKey turn) {
-    return desk.open(turn);
+  public TurnScope openTurn(TurnKey turn, Map<String, String> trace) {
+    return desk.open(turn, trace, config.agentRetries());
   }
 
   @Override

@@ -9,15 +9,12 @@ import dev.blackbox.upstream.UpstreamException;
 import dev.blackbox.upstream.UpstreamHead;
 import dev.blackbox.upstream.UpstreamRequest;
 import dev.blackbox.wire.ChatProgress;
-import dev.blackbox.wire.Fingerprints;
 import dev.blackbox.wire.MalformedJsonException;
 import java.time.Duration;
-import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,8 +22,6 @@ import org.jspecify.annotations.Nullable;
  * the sink of its end exactly once.
  */
 final class ModelCall {
-
-  private static final System.Logger LOG = System.getLogger(ModelCall.class.getName());
 
   /** What a call needs of the proxy. */
   record Means(
@@ -45,44 +40,35 @@ final class ModelCall {
 
   private final Means means;
   private final OpenTurn turn;
-  private final int step;
+  private final KnownCall known;
+  private final CallRecord record;
   private final Speech speech;
-  private final String purpose;
   private final Visit visit;
   private final AgentAnswer answer;
-  private final String callId = UUID.randomUUID().toString();
   private final LifeSigns signs;
-  private ChatProgress progress = new ChatProgress();
 
   /** Whether something of the engine's answer was taken for the agent, so that it stands. */
   private boolean answering;
 
   private boolean lowered;
-  private int retries;
-  private Optional<Instant> sentAt = Optional.empty();
-  private Optional<String> requestHash = Optional.empty();
-  private final ReceivedBytes received = new ReceivedBytes();
-  private int engineStatus;
-  private String verdict = "internal_error";
-  private Optional<Instant> firstByteAt = Optional.empty();
-  private @Nullable String error;
 
   ModelCall(
       Means means,
       OpenTurn turn,
-      int step,
+      KnownCall known,
+      CallRecord record,
       Speech speech,
-      String purpose,
       Visit visit,
       AgentAnswer answer) {
     this.means = means;
     this.turn = turn;
-    this.step = step;
+    this.known = known;
+    this.record = record;
     this.speech = speech;
-    this.purpose = purpose;
     this.visit = visit;
     this.answer = answer;
     this.signs = new LifeSigns(speech, answer, means.config().keepAlive());
+    answer.recordOn(known.tape());
   }
 
   /**
@@ -91,10 +77,8 @@ final class ModelCall {
    * @param outgoing is asked for each attempt
    */
   void run(Outgoing outgoing, long requestBytes) {
-    boolean started = false;
     try {
-      started = start(requestBytes);
-      if (started) {
+      if (record.start(requestBytes)) {
         converse(outgoing);
       } else {
         answer.whole(Refusal.NOT_RECORDED.reply(speech.dialect()));
@@ -104,34 +88,12 @@ final class ModelCall {
     } catch (VisitEndedException ended) {
       breakOff(ended.ending());
     } finally {
-      finish(started);
-    }
-  }
-
-  /** A call that cannot be recorded is not made: false then. */
-  private boolean start(long requestBytes) {
-    CallSink.CallStarted started =
-        new CallSink.CallStarted(
-            callId,
-            turn.key(),
-            step,
-            Route.nameOf(speech.dialect()),
-            speech.stream(),
-            speech.model(),
-            requestBytes,
-            means.clock().instant(),
-            purpose);
-    try {
-      means.sink().started(started);
-      return true;
-    } catch (RuntimeException notRecorded) {
-      LOG.log(System.Logger.Level.ERROR, "a model call cannot be recorded", notRecorded);
-      return false;
+      finish();
     }
   }
 
   ChatProgress progress() {
-    return progress;
+    return record.progress();
   }
 
   Speech speech() {
@@ -144,7 +106,7 @@ final class ModelCall {
 
   /** What came of the answer's body. */
   ReceivedBytes received() {
-    return received;
+    return record.received();
   }
 
   private void converse(Outgoing outgoing) throws CallFailure, VisitEndedException {
@@ -154,17 +116,14 @@ final class ModelCall {
       Duration left = means.config().totalTimeout().minusNanos(System.nanoTime() - started);
       try {
         UpstreamRequest request = outgoing.request(deadlines(left));
-        byte[] body = request.body();
-        requestHash = body == null ? Optional.empty() : Optional.of(Fingerprints.sha256Hex(body));
-        sentAt = Optional.of(means.clock().instant());
+        record.sent(request.body());
         attempt(request);
-        verdict = "ok";
+        record.verdict("ok");
         turn.succeeded();
         return;
       } catch (CallFailure failure) {
         Duration delay = delayBeforeRetry(failure, left).orElseThrow(() -> failure);
-        retries++;
-        progress = new ChatProgress();
+        record.retried();
         means.desk().wait(visit, signs, delay);
         means.desk().pass(visit, turn, signs);
       }
@@ -190,23 +149,23 @@ final class ModelCall {
       speech.lowerMaxTokens(failure.told().maxTokensAllowed().getAsLong());
       return Optional.of(Duration.ZERO);
     }
-    return means.retryRule().delay(failure, retries).filter(delay -> delay.compareTo(left) < 0);
+    return means
+        .retryRule()
+        .delay(failure, record.retries())
+        .filter(delay -> delay.compareTo(left) < 0);
   }
 
   private void attempt(UpstreamRequest outgoing) throws CallFailure, VisitEndedException {
     try (UpstreamCall engine = visit.engage(means.upstream().begin(outgoing))) {
-      engineStatus = 0;
-      received.reset();
       UpstreamHead head = awaitHead(engine);
-      engineStatus = head.status();
-      firstByteAt = Optional.of(means.clock().instant());
+      record.answered(head.status());
       if (speech.stream() && head.isSuccess() && isEventStream(head)) {
         new StreamRelay(this, engine, head, means.config().responseBytesMax()).run();
       } else {
         relayWhole(engine, head);
       }
     } catch (UpstreamException failure) {
-      throwIfEnded();
+      visit.throwIfEnded();
       throw CallFailure.of(failure);
     }
   }
@@ -242,13 +201,6 @@ final class ModelCall {
     answering = true;
   }
 
-  private void throwIfEnded() throws VisitEndedException {
-    Optional<Visit.Ending> ending = visit.ending();
-    if (ending.isPresent()) {
-      throw new VisitEndedException(ending.get());
-    }
-  }
-
   private static boolean isEventStream(UpstreamHead head) {
     return head.header("content-type")
         .orElse("")
@@ -260,7 +212,7 @@ final class ModelCall {
   private void relayWhole(UpstreamCall engine, UpstreamHead head)
       throws UpstreamException, CallFailure, VisitEndedException {
     byte[] body = engine.readAll(means.config().responseBytesMax());
-    received.add(body, body.length);
+    record.received().add(body, body.length);
     if (head.status() >= 400) {
       throw CallFailure.ofAnswer(head, body);
     }
@@ -277,28 +229,30 @@ final class ModelCall {
 
   private void understand(byte[] body) throws CallFailure {
     try {
-      progress.answer(body);
+      progress().answer(body);
     } catch (MalformedJsonException malformed) {
       throw CallFailure.malformed(
           "the engine's answer is no chat completion: " + malformed.getMessage());
     }
-    Map<String, @Nullable Object> frame = progress.error();
+    Map<String, @Nullable Object> frame = progress().error();
     if (frame != null) {
       throw CallFailure.ofFrame(frame);
     }
     if (speech.stream()) {
       throw CallFailure.malformed("the engine answered a streaming call with a plain answer");
     }
+    if (!progress().finished(speech.choices())) {
+      throw CallFailure.truncated("the engine's answer has no finish reason");
+    }
   }
 
   private void tellOf(CallFailure failure) {
-    verdict = failure.callVerdict();
-    error = failure.meaning().message();
+    record.failed(failure);
     // Before the agent hears of it: it may end its turn on it.
-    turn.met(failure.turnVerdict(engineStatus));
+    turn.met(failure.turnVerdict(record.engineStatus()));
     try {
       if (!(failure.meaning() instanceof EngineError.Invalidated
-          && QuietEnd.say(speech, answer, progress.toolCalls()))) {
+          && QuietEnd.say(speech, answer, progress().toolCalls()))) {
         tell(failure);
       }
     } catch (VisitEndedException _) {
@@ -322,14 +276,15 @@ final class ModelCall {
     switch (ending) {
       case AGENT_GONE -> {
         // An agent that leaves after the end of the answer has all of it.
-        verdict = progress.finished(speech.choices()) ? "ok" : "agent_gone";
-        if (verdict.equals("ok")) {
+        boolean whole = progress().finished(speech.choices());
+        record.verdict(whole ? "ok" : "agent_gone");
+        if (whole) {
           turn.succeeded();
         }
         throw AgentAnswer.cut();
       }
       case TURN_CLOSED -> {
-        verdict = "turn_closed";
+        record.verdict("turn_closed");
         try {
           tell(CallFailure.turnClosed());
         } catch (VisitEndedException _) {
@@ -339,35 +294,11 @@ final class ModelCall {
     }
   }
 
-  private void finish(boolean started) {
-    CallSink.CallEnded ended =
-        new CallSink.CallEnded(
-            callId,
-            turn.key(),
-            engineStatus,
-            verdict,
-            firstByteAt,
-            means.clock().instant(),
-            received.bytes(),
-            progress.usage().promptTokens(),
-            progress.usage().completionTokens(),
-            progress.usage().reasoningTokens(),
-            progress.usage().cachedTokens(),
-            progress.toolCalls(),
-            progress.finishReason(),
-            Optional.ofNullable(error),
-            retries,
-            sentAt,
-            requestHash,
-            received.hash());
-    turn.add(ended);
+  private void finish() {
     try {
-      if (started) {
-        means.sink().ended(ended);
-      }
-    } catch (RuntimeException notRecorded) {
-      LOG.log(System.Logger.Level.ERROR, "the end of call " + callId + " is lost", notRecorded);
+      record.end();
     } finally {
+      known.tape().finish(record.verdict());
       turn.leave(visit);
     }
   }

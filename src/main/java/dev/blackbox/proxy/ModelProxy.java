@@ -39,9 +39,11 @@ public interface ModelProxy extends Resource {
   /**
    * Opens the scope of a turn.
    *
+   * @param trace the turn's place in its caller's trace: {@code traceparent} and {@code tracestate}
+   *     as headers of its model calls, in the place of what the agent says; may be empty
    * @throws IllegalStateException if another scope is open, or nothing is bound
    */
-  TurnScope openTurn(TurnKey turn);
+  TurnScope openTurn(TurnKey turn, Map<String, String> trace);
 
   /** Model calls wait at the door from now on. */
   void hold();

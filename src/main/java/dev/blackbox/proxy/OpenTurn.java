@@ -4,6 +4,7 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.blackbox.turn.TurnKey;
 import java.time.Duration;
 import java.util.HashSet;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
@@ -19,8 +20,16 @@ final class OpenTurn implements TurnScope {
   /** Whether a call may come in. */
   sealed interface Admission {
 
-    /** It counts as this step, from 0. */
-    record Admitted(OpenTurn turn, int step) implements Admission {}
+    /**
+     * It is to be made, as the step that it names.
+     *
+     * @param resent if its agent sent it before, and it is no step of its own
+     */
+    record Admitted(OpenTurn turn, KnownCall call, Optional<CallSink.Resent> resent)
+        implements Admission {}
+
+    /** Its agent sent it before, and is told what the first call is told. */
+    record Repeated(OpenTurn turn, KnownCall first, CallSink.Resent resent) implements Admission {}
 
     /** The budget is used up. */
     record OverBudget(int stepsMax) implements Admission {}
@@ -40,7 +49,9 @@ final class OpenTurn implements TurnScope {
   private static final Duration CLOSING_MAX = Duration.ofSeconds(2);
 
   private final TurnKey key;
+  private final Map<String, String> trace;
   private final OptionalInt stepsMax;
+  private final KnownCalls calls;
   private final Desk desk;
   private final CompletableFuture<Verdict> stopDemanded = new CompletableFuture<>();
   private final ReentrantLock lock = new ReentrantLock();
@@ -61,15 +72,23 @@ final class OpenTurn implements TurnScope {
   @GuardedBy("lock")
   private @Nullable Verdict gravest;
 
-  OpenTurn(TurnKey key, OptionalInt stepsMax, Desk desk) {
+  OpenTurn(
+      TurnKey key, Map<String, String> trace, OptionalInt stepsMax, KnownCalls calls, Desk desk) {
     this.key = key;
+    this.trace = Map.copyOf(trace);
     this.stepsMax = stepsMax;
+    this.calls = calls;
     this.desk = desk;
   }
 
   @Override
   public TurnKey key() {
     return key;
+  }
+
+  /** The turn's place in its caller's trace, as headers. */
+  Map<String, String> trace() {
+    return trace;
   }
 
   @Override
@@ -140,7 +159,7 @@ final class OpenTurn implements TurnScope {
    * Lets a call in and counts it, or not. Over the budget, the demand to stop is made before this
    * returns, and so before the agent hears of it.
    */
-  Admission admit(Visit visit) {
+  Admission admit(Visit visit, Question question) {
     Verdict exceeded;
     lock.lock();
     try {
@@ -149,6 +168,12 @@ final class OpenTurn implements TurnScope {
       }
       if (gravest instanceof Verdict.RolloutInvalidated invalidated) {
         return new Admission.Voided(invalidated);
+      }
+      Optional<Admission> known =
+          calls.find(question).flatMap(call -> again(call, question, visit));
+      if (known.isPresent()) {
+        admitted.add(visit);
+        return known.get();
       }
       int step = Math.toIntExact(totals.steps());
       if (stepsMax.isEmpty() || step < stepsMax.getAsInt()) {
@@ -160,7 +185,7 @@ final class OpenTurn implements TurnScope {
                 totals.reasoningTokens(),
                 totals.toolCalls());
         admitted.add(visit);
-        return new Admission.Admitted(this, step);
+        return new Admission.Admitted(this, calls.add(question, step, 0, visit), Optional.empty());
       }
       exceeded = new Verdict.StepsExceeded(stepsMax.getAsInt(), step);
       metLocked(exceeded);
@@ -169,6 +194,31 @@ final class OpenTurn implements TurnScope {
     }
     stopDemanded.complete(exceeded);
     return new Admission.OverBudget(stepsMax.getAsInt());
+  }
+
+  /**
+   * A question that was asked before. What its SDK marks as a retry is one; of what nobody marks,
+   * that which follows a failure. Empty if it is a call like any other.
+   */
+  @GuardedBy("lock")
+  private Optional<Admission> again(KnownCall before, Question question, Visit visit) {
+    Optional<String> verdict = before.tape().verdict();
+    boolean failed = verdict.filter(known -> !known.equals("ok")).isPresent();
+    if (!calls.mayBeSentAgain(before) || !(question.isMarked() || failed)) {
+      return Optional.empty();
+    }
+    if (before.tape().canBeReplayed()) {
+      return Optional.of(
+          new Admission.Repeated(this, before, new CallSink.Resent(before.callId(), "replayed")));
+    }
+    if (verdict.isEmpty() && before.tape().canBeFollowed() && before.visit().follow()) {
+      return Optional.of(
+          new Admission.Repeated(this, before, new CallSink.Resent(before.callId(), "joined")));
+    }
+    KnownCall call = calls.add(question, before.step(), before.retries() + 1, visit);
+    return Optional.of(
+        new Admission.Admitted(
+            this, call, Optional.of(new CallSink.Resent(before.callId(), "again"))));
   }
 
   void parked() {
@@ -214,13 +264,15 @@ final class OpenTurn implements TurnScope {
 
   /** Adds what a call used. */
   void add(CallSink.CallEnded call) {
+    // A guess is no usage.
+    boolean reported = !call.tokensEstimated();
     lock.lock();
     try {
       totals =
           new CallTotals(
               totals.steps(),
-              totals.promptTokens() + call.promptTokens().orElse(0),
-              totals.completionTokens() + call.completionTokens().orElse(0),
+              totals.promptTokens() + (reported ? call.promptTokens().orElse(0) : 0),
+              totals.completionTokens() + (reported ? call.completionTokens().orElse(0) : 0),
               totals.reasoningTokens() + call.reasoningTokens().orElse(0),
               totals.toolCalls() + call.toolCalls());
     } finally {

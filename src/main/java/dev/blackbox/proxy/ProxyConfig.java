@@ -18,6 +18,7 @@ import java.time.Duration;
  *     keeps an agent's answer alive extends none of these
  * @param keepAlive how an agent with a streamed answer is told that it goes on
  * @param retries what the proxy tries again before the agent hears of it
+ * @param agentRetries what is remembered of a turn's calls for an agent that sends one again
  */
 public record ProxyConfig(
     int port,
@@ -29,7 +30,8 @@ public record ProxyConfig(
     Duration idleTimeout,
     Duration totalTimeout,
     KeepAlive keepAlive,
-    Retries retries) {
+    Retries retries,
+    AgentRetries agentRetries) {
 
   /**
    * Signs of life for agents, which give up after five minutes of silence and more.
@@ -49,6 +51,17 @@ public record ProxyConfig(
    */
   public record Retries(int max, Duration firstDelay, Duration delayMax) {}
 
+  /**
+   * Retries that agents make on their own.
+   *
+   * @param max how often one call may be sent again without counting as a further step
+   * @param bytesMax memory of one turn for answers that may have to be told again; 0: none
+   */
+  public record AgentRetries(int max, long bytesMax) {
+
+    public static final AgentRetries DEFAULTS = new AgentRetries(10, 4L << 20);
+  }
+
   private static final Duration NEVER = Duration.ofDays(365);
 
   public static final ProxyConfig DEFAULTS =
@@ -62,7 +75,8 @@ public record ProxyConfig(
           Duration.ofMinutes(10),
           Duration.ofHours(2),
           new KeepAlive(Duration.ofMinutes(2), Duration.ofSeconds(30)),
-          new Retries(4, Duration.ofMillis(500), Duration.ofMinutes(1)));
+          new Retries(4, Duration.ofMillis(500), Duration.ofMinutes(1)),
+          AgentRetries.DEFAULTS);
 
   /** Bounds without keep-alives and retries. */
   public ProxyConfig(
@@ -83,7 +97,8 @@ public record ProxyConfig(
         idleTimeout,
         NEVER,
         new KeepAlive(NEVER, NEVER),
-        new Retries(0, Duration.ZERO, Duration.ZERO));
+        new Retries(0, Duration.ZERO, Duration.ZERO),
+        AgentRetries.DEFAULTS);
   }
 
   /** The same bounds on another port. */
@@ -98,6 +113,7 @@ public record ProxyConfig(
         idleTimeout,
         totalTimeout,
         keepAlive,
-        retries);
+        retries,
+        agentRetries);
   }
 }

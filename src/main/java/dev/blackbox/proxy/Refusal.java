@@ -7,6 +7,9 @@ import dev.blackbox.translate.DialectErrors;
 import dev.blackbox.translate.ErrorClass;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Why the door turns a request away, and what it says then. Statuses are chosen by what agents do
@@ -94,6 +97,26 @@ enum Refusal {
     }
     return Reply.of(
         DialectErrors.answer(dialect, AgentFailure.of(errorClass(), message), status == 503));
+  }
+
+  /** The turn's step budget is used up. */
+  static Reply overBudget(Dialect dialect, int stepsMax) {
+    if (dialect == Dialect.CHAT) {
+      Map<String, String> headers = new LinkedHashMap<>(AgentAnswer.JSON);
+      headers.put("x-should-retry", "false");
+      return new Reply(429, headers, ChatDialect.stepsExceeded(stepsMax));
+    }
+    Map<String, @Nullable Object> details = new LinkedHashMap<>();
+    details.put("max_steps", stepsMax);
+    details.put("attempted_step", stepsMax);
+    AgentFailure told =
+        new AgentFailure(
+            ErrorClass.STEP_BUDGET,
+            "Turn exceeded max_steps.",
+            details,
+            OptionalInt.empty(),
+            OptionalLong.empty());
+    return Reply.of(DialectErrors.answer(dialect, told, false));
   }
 
   Reply chatReply() {

@@ -1,7 +1,7 @@
 package dev.blackbox.proxy;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import dev.blackbox.upstream.UpstreamCall;
+import dev.blackbox.kernel.Resource;
 import io.helidon.common.buffers.DataReader;
 import io.helidon.common.socket.SocketWriterException;
 import io.helidon.webserver.CloseConnectionException;
@@ -44,7 +44,15 @@ final class Visit {
   private @Nullable Ending ending;
 
   @GuardedBy("lock")
-  private @Nullable UpstreamCall engine;
+  private @Nullable Resource engine;
+
+  /** Retries of the agent that are told what this visit is told. */
+  @GuardedBy("lock")
+  private int followers;
+
+  /** Whether its own agent is gone while there are followers. */
+  @GuardedBy("lock")
+  private boolean leftBehind;
 
   /** The thread that is in a read or write of the agent's socket now. */
   @GuardedBy("lock")
@@ -75,15 +83,30 @@ final class Visit {
     }
   }
 
-  /** Ends the visit; the first reason stands. */
+  /**
+   * @throws VisitEndedException if it was ended
+   */
+  void throwIfEnded() throws VisitEndedException {
+    Optional<Ending> ended = ending();
+    if (ended.isPresent()) {
+      throw new VisitEndedException(ended.get());
+    }
+  }
+
+  /**
+   * Ends the visit; the first reason stands. That its agent is gone does not end it while others
+   * follow it.
+   */
   void end(Ending reason) {
-    UpstreamCall open;
+    Resource open;
     lock.lock();
     try {
-      if (ending == null) {
+      if (ending == null && reason == Ending.AGENT_GONE && followers > 0) {
+        leftBehind = true;
+      } else if (ending == null) {
         ending = reason;
       }
-      open = engine;
+      open = ending == null ? null : engine;
       if (talking != null) {
         // Frees a blocked read or write, at the price of the socket.
         talking.interrupt();
@@ -97,8 +120,47 @@ final class Visit {
     wakeAtTheDoor.run();
   }
 
+  /** Lets a retry of the agent be told what this visit is told. False if it was ended. */
+  boolean follow() {
+    lock.lock();
+    try {
+      if (ending != null) {
+        return false;
+      }
+      followers++;
+      return true;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** A follower is told all, or gone. */
+  void unfollow() {
+    boolean alone;
+    lock.lock();
+    try {
+      followers--;
+      alone = leftBehind && followers == 0;
+    } finally {
+      lock.unlock();
+    }
+    if (alone) {
+      end(Ending.AGENT_GONE);
+    }
+  }
+
+  /** Whether it goes on for its followers only; nothing is written to its own agent then. */
+  boolean isLeftBehind() {
+    lock.lock();
+    try {
+      return leftBehind;
+    } finally {
+      lock.unlock();
+    }
+  }
+
   /** From now on, ending the visit closes this call. */
-  UpstreamCall engage(UpstreamCall call) {
+  <T extends Resource> T engage(T call) {
     boolean tooLate;
     lock.lock();
     try {
@@ -114,16 +176,26 @@ final class Visit {
   }
 
   /**
-   * Writes to the agent.
+   * Writes to the agent, unless it is gone and others follow.
    *
    * @throws VisitEndedException if the agent is gone
    */
   void tell(AgentWrite io) throws VisitEndedException {
-    ask(
-        () -> {
-          io.run();
-          return true;
-        });
+    if (isLeftBehind()) {
+      throwIfEnded();
+      return;
+    }
+    try {
+      ask(
+          () -> {
+            io.run();
+            return true;
+          });
+    } catch (VisitEndedException gone) {
+      if (!isLeftBehind() || ending().isPresent()) {
+        throw gone;
+      }
+    }
   }
 
   /**
@@ -168,6 +240,10 @@ final class Visit {
   private Ending endedByBrokenSocket() {
     lock.lock();
     try {
+      if (ending == null && followers > 0) {
+        leftBehind = true;
+        return Ending.AGENT_GONE;
+      }
       Ending reason = ending == null ? Ending.AGENT_GONE : ending;
       ending = reason;
       return reason;
@@ -180,7 +256,7 @@ final class Visit {
     lock.lock();
     try {
       talking = null;
-      if (ending != null && Thread.interrupted()) {
+      if ((ending != null || leftBehind) && Thread.interrupted()) {
         // The interrupt was ours, and has done its work; the thread goes on to clean up.
         return;
       }

@@ -44,7 +44,8 @@ public final class AnthropicTokens {
     return Math.max(1, characters / CHARACTERS_PER_TOKEN);
   }
 
-  static long ofText(long characters) {
+  /** Tokens of a text of this length, at least 1. */
+  public static long ofText(long characters) {
     return Math.max(1, characters / CHARACTERS_PER_TOKEN);
   }
 

@@ -20,10 +20,14 @@ public final class ChatProgress {
 
   private static final int DONE_LENGTH_MAX = 16;
 
+  /** Source: the reference bridge's estimate. */
+  private static final int BYTES_PER_TOKEN = 4;
+
   private ChatUsage usage = ChatUsage.UNKNOWN;
   private Optional<String> finishReason = Optional.empty();
   private final Set<Integer> finishedChoices = new HashSet<>();
   private final Set<String> toolCalls = new HashSet<>();
+  private long pieces;
   private boolean done;
   private @Nullable Map<String, @Nullable Object> error;
 
@@ -37,6 +41,7 @@ public final class ChatProgress {
       done = true;
       return;
     }
+    pieces++;
     ChunkScan scan = ChunkScan.of(data);
     if (scan == ChunkScan.PLAIN) {
       return;
@@ -58,6 +63,7 @@ public final class ChatProgress {
     if (tree == null || !tree.isObject()) {
       throw MalformedJsonException.notAnObject();
     }
+    pieces = body.length / BYTES_PER_TOKEN;
     take(tree, "message");
     if (error == null && !tree.path("choices").path(0).path("message").isObject()) {
       throw MalformedJsonException.because("an answer without choices");
@@ -66,6 +72,14 @@ public final class ChatProgress {
 
   public ChatUsage usage() {
     return usage;
+  }
+
+  /**
+   * About how many tokens an answer without usage has, at least 1: engines send a chunk for each;
+   * of plain answers, a quarter of the bytes.
+   */
+  public long completionTokensEstimated() {
+    return Math.max(1, pieces);
   }
 
   /** The last finish reason seen. */

@@ -100,7 +100,7 @@ class KillPointsTest {
   /**
    * Not a zombie: some machines' first process does not reap orphans, which are dead all the same.
    */
-  private static boolean runs(ProcessHandle process) {
+  static boolean runs(ProcessHandle process) {
     try {
       String stat = Files.readString(Path.of("/proc", String.valueOf(process.pid()), "stat"));
       return stat.charAt(stat.lastIndexOf(')') + 2) != 'Z';

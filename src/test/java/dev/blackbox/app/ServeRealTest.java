@@ -95,7 +95,9 @@ class ServeRealTest {
     assertThat(ledger("check")).isEqualTo(ExitCode.OK.number());
     assertThat(ledger("timeline")).isEqualTo(ExitCode.OK.number());
     assertThat(Files.readString(directory.resolve("timeline.out"), StandardCharsets.UTF_8))
-        .contains("boot_started", "pid=" + server.pid());
+        .containsOnlyOnce("boot_started")
+        .contains("pid=" + server.pid());
+    assertThat(start().awaitReady(LIMIT)).as("looks are no boots").contains("boot 2,");
   }
 
   private void runOnce() throws InterruptedException {

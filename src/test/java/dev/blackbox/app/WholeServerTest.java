@@ -118,6 +118,27 @@ class WholeServerTest {
   }
 
   @Test
+  void theTraceOfATurnIsOnItsModelCalls() throws Exception {
+    String parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    Map<String, Object> turn =
+        Map.of(
+            "turn_id",
+            "t1",
+            "messages",
+            List.of(Map.of("role", "user", "content", PROMPT)),
+            "metadata",
+            Map.of("traceparent", parent, "tracestate", "x=1,y=2"));
+    assertThat(client.post("/v1/sessions/s1/messages", turn).status()).isEqualTo(200);
+    assertThat(engine.chatRequests())
+        .singleElement()
+        .satisfies(
+            request -> {
+              assertThat(request.header("traceparent")).contains(parent);
+              assertThat(request.header("tracestate")).contains("x=1,y=2");
+            });
+  }
+
+  @Test
   void nothingOfPromptsAnswersAndKeysIsLoggedOrShownToOtherUsers() throws Exception {
     turn("t1", PROMPT);
     turn("bad id", PROMPT);

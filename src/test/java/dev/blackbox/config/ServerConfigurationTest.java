@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.blackbox.control.ServerSettings;
 import dev.blackbox.http.AccessRules;
+import dev.blackbox.http.HttpConfig;
 import dev.blackbox.ledger.LedgerConfig;
 import dev.blackbox.proxy.ProxyConfig;
 import java.io.IOException;
@@ -24,22 +25,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class ServerConfigurationTest {
 
-  private static final HttpSettings HTTP_DEFAULTS =
-      new HttpSettings(
-          "127.0.0.1",
-          23456,
-          32L << 20,
-          128L << 20,
-          32 << 10,
-          1024,
-          512,
-          384,
-          1000,
-          Duration.ofSeconds(30),
-          Duration.ofSeconds(60),
-          Duration.ofMinutes(5),
-          AccessRules.LOCAL);
-
   @TempDir private Path directory;
 
   @Test
@@ -49,7 +34,7 @@ class ServerConfigurationTest {
     assertThat(read.server()).isEqualTo(ServerSettings.DEFAULTS);
     assertThat(read.ledger()).isEqualTo(LedgerConfig.at(Path.of("/tmp/blackbox_server/state")));
     assertThat(read.proxy()).isEqualTo(ProxyConfig.DEFAULTS);
-    assertThat(read.http()).isEqualTo(HTTP_DEFAULTS);
+    assertThat(read.http()).isEqualTo(HttpConfig.DEFAULTS);
     assertThat(read.scriptAgent()).isEmpty();
     assertThat(read.logLevel()).isEqualTo(LogLevel.INFO);
     assertThat(read.unknownVariables()).isEmpty();
@@ -68,7 +53,7 @@ class ServerConfigurationTest {
         .isEqualTo(
             new ServerConfiguration(
                 new ServerSettings("::1", 0, "/r", 2, 3, 4.5, 5.5, 6, 7.0, 0.8, 9.0, 10.0, 11, 0.0),
-                new HttpSettings(
+                new HttpConfig(
                     "::1",
                     0,
                     4096,
@@ -77,10 +62,12 @@ class ServerConfigurationTest {
                     32,
                     31,
                     30,
+                    HttpConfig.DEFAULTS.waitSecondsMax(),
                     26,
                     Duration.ofSeconds(29),
                     Duration.ofSeconds(28),
                     Duration.ofSeconds(27),
+                    HttpConfig.DEFAULTS.shutdownGrace(),
                     new AccessRules(
                         read.http().access().token(),
                         Set.of("slot-1", "10.0.0.5"),
@@ -103,7 +90,8 @@ class ServerConfigurationTest {
                     Duration.ofMillis(500),
                     Duration.ofSeconds(24),
                     new ProxyConfig.KeepAlive(Duration.ofSeconds(25), Duration.ofSeconds(26)),
-                    new ProxyConfig.Retries(27, Duration.ofSeconds(28), Duration.ofSeconds(29))),
+                    new ProxyConfig.Retries(27, Duration.ofSeconds(28), Duration.ofSeconds(29)),
+                    new ProxyConfig.AgentRetries(30, 1_000_000_000)),
                 List.of(Path.of("/p"), Path.of("/q/r")),
                 Optional.of(agent),
                 LogLevel.DEBUG,
@@ -210,7 +198,7 @@ class ServerConfigurationTest {
           .doesNotContain("s3cret");
     }
     assertThat(ServerConfiguration.read(Map.of(), Map.of(Setting.API_TOKEN, "s3cret")).http())
-        .isEqualTo(HTTP_DEFAULTS);
+        .isEqualTo(HttpConfig.DEFAULTS);
   }
 
   @Test
@@ -302,6 +290,8 @@ class ServerConfigurationTest {
         Map.entry("BBS_PROXY_RETRIES_MAX", "27"),
         Map.entry("BBS_PROXY_RETRY_DELAY", "28"),
         Map.entry("BBS_PROXY_RETRY_DELAY_MAX", "29"),
+        Map.entry("BBS_PROXY_AGENT_RETRIES_MAX", "30"),
+        Map.entry("BBS_PROXY_REPLAY_BYTES_MAX", "1000000000"),
         Map.entry("BBS_SCRIPT_AGENT", agent.toString()),
         Map.entry("BBS_LOG_LEVEL", "debug"));
   }

@@ -7,8 +7,12 @@ import static org.awaitility.Awaitility.await;
 import dev.blackbox.control.Rollout.RegisterRequest;
 import dev.blackbox.kernel.ErrorCode;
 import dev.blackbox.kernel.Problem;
+import dev.blackbox.ledger.Ledger;
+import dev.blackbox.ledger.LedgerReads;
 import dev.blackbox.ledger.LedgerRefusedException;
+import dev.blackbox.turn.TurnKey;
 import dev.blackbox.turn.TurnOutcome;
+import dev.blackbox.turn.TurnSnapshot;
 import dev.blackbox.turn.TurnState;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -16,6 +20,8 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -81,16 +87,62 @@ class BindingTest {
         .until(() -> rig.control.status().run().backendHealth().lastSeenHealthy().isPresent());
   }
 
+  /**
+   * The one way into {@code error} under a turn: the monitor has found an idle agent silent, and
+   * before it says so a turn is taken.
+   */
   @Test
   void registeringFromErrorEndsTheTurnThatStillRuns() throws Exception {
+    rig.close();
+    AtomicInteger asked = new AtomicInteger(-1);
+    rig = new ControlRig(root, backend, UnaryOperator.identity(), monitored(asked));
     rig.control.register(rig.registration(OFTEN));
-    assertThat(rig.run("t0", "died").sessionState()).isEqualTo("desynced");
-    rig.control.register(rig.registration(OFTEN));
-    rig.submit("t1", "block");
-    await().atMost(Duration.ofSeconds(10)).until(() -> backend.runs.contains("block"));
-    rig.control.abort(ControlRig.SESSION);
-    rig.control.register(rig.registration(Map.of("max_turns", 5)));
+    asked.set(0);
+    awaitState("error");
+    TurnKey turn = rig.control.turn(ControlRig.SESSION, "t1").turn().key();
+    assertThat(rig.ledger.reads().turn(turn).orElseThrow().state())
+        .as("a turn that runs while the server is in error")
+        .isEqualTo(TurnState.INFLIGHT);
+    rig.registered();
+    assertThat(rig.control.status().state()).isEqualTo("ready");
+    assertThat(backend.stops.get()).as("told to stop").isPositive();
+    TurnSnapshot ended = rig.ledger.reads().turn(turn).orElseThrow();
+    assertThat(ended.state()).isEqualTo(TurnState.UNKNOWN);
+    assertThat(backend.atWork.get()).as("agents at work").isZero();
     assertThat(rig.run("t1", "hello").turn().state()).isEqualTo(TurnState.COMMITTED);
+    assertThat(backend.runs).containsExactly("block", "hello");
+  }
+
+  /**
+   * A ledger where the monitor finds the agent idle, then silent, and then idle again, but with the
+   * turn {@code t1} taken right after that last look.
+   *
+   * @param asked from 0 on, how often the monitor has asked
+   */
+  private Ledger monitored(AtomicInteger asked) throws LedgerRefusedException {
+    Ledger real = ControlRig.ledger(root);
+    LedgerReads reads =
+        Seams.of(
+            LedgerReads.class,
+            real.reads(),
+            (verb, call) -> {
+              boolean monitor = Thread.currentThread().getName().equals("health-monitor");
+              if (!monitor || !verb.equals("activeTurn") || asked.get() < 0) {
+                return call.proceed();
+              }
+              @Nullable Object idle = call.proceed();
+              int times = asked.incrementAndGet();
+              if (times == 1) {
+                backend.healthy.set(false);
+              } else if (times == 2) {
+                backend.healthy.set(true);
+                rig.submit("t1", "block");
+                await().atMost(Duration.ofSeconds(10)).until(() -> backend.working.getCount() == 0);
+              }
+              return idle;
+            });
+    return Seams.of(
+        Ledger.class, real, (verb, call) -> verb.equals("reads") ? reads : call.proceed());
   }
 
   @Test

@@ -11,6 +11,7 @@ import dev.blackbox.ledger.LedgerRefusedException;
 import dev.blackbox.process.ProcessIdentity;
 import dev.blackbox.turn.CommandSnapshot;
 import dev.blackbox.turn.CommandState;
+import dev.blackbox.turn.TurnError;
 import dev.blackbox.turn.TurnState;
 import dev.blackbox.wire.Json;
 import java.nio.file.Files;
@@ -219,12 +220,22 @@ class CommandsTest {
   }
 
   @Test
-  void aShellThatCannotBeStartedIsAFailureThatIsKept() {
-    String tooLong = "true " + "x".repeat(200_000);
-    CommandSnapshot failed = rig.command(Optional.of("long"), tooLong, 5);
+  void aShellThatCannotBeStartedIsAFailureThatIsKept() throws Exception {
+    assertThat(run("rm -r \"$TMPDIR\"; echo x > \"$TMPDIR\"")).containsEntry("returncode", 0);
+    CommandSnapshot failed = rig.command(Optional.of("c"), "touch ran", 5);
     assertThat(failed.state()).isEqualTo(CommandState.FAILED);
-    assertThat(failed.error().orElseThrow().code()).isEqualTo(ErrorCode.BACKEND_ERROR);
-    assertThat(rig.execute(Optional.of("long"), tooLong, 5).command()).isEqualTo(failed);
+    TurnError error = failed.error().orElseThrow();
+    assertThat(error.code()).isEqualTo(ErrorCode.BACKEND_ERROR);
+    assertThat(error.message()).contains("could not be started", "/tmp", "directory");
+    // Kept: when the cause is gone, the same command still has the same end, and did not run.
+    Map<String, @Nullable Object> binding =
+        Json.object(rig.control.status().binding().orElseThrow().bindingJson());
+    Files.delete(Path.of(String.valueOf(binding.get("runtime_dir")), "tmp"));
+    CommandSubmission again = rig.execute(Optional.of("c"), "touch ran", 5);
+    assertThat(again.replay()).isTrue();
+    assertThat(again.command()).isEqualTo(failed);
+    assertThat(workspace("ran")).doesNotExist();
+    assertThat(run("true")).containsEntry("returncode", 0);
   }
 
   private Map<String, @Nullable Object> run(String command) {

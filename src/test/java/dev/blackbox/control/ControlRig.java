@@ -43,14 +43,15 @@ final class ControlRig implements Resource {
 
   ControlRig(Path root, FakeBackend backend, UnaryOperator<ServerSettings> settings)
       throws LedgerRefusedException {
-    this(
-        root,
-        backend,
-        settings,
-        Ledger.open(
-            LedgerConfig.at(root.resolve("state")),
-            new LedgerFacts.BootStarting("test", ProcessHandle.current().pid(), "test"),
-            InstantSource.system()));
+    this(root, backend, settings, ledger(root));
+  }
+
+  /** What the rig opens by itself. */
+  static Ledger ledger(Path root) throws LedgerRefusedException {
+    return Ledger.open(
+        LedgerConfig.at(root.resolve("state")),
+        new LedgerFacts.BootStarting("test", ProcessHandle.current().pid(), "test"),
+        InstantSource.system());
   }
 
   /** Takes over the ledger. */

@@ -35,6 +35,11 @@ final class FakeBackend implements Backend {
 
   final AtomicInteger starts = new AtomicInteger();
   final AtomicInteger looks = new AtomicInteger();
+  final AtomicInteger stops = new AtomicInteger();
+
+  /** Runs that have not returned. */
+  final AtomicInteger atWork = new AtomicInteger();
+
   final AtomicBoolean startBug = new AtomicBoolean();
   final AtomicBoolean healthy = new AtomicBoolean(true);
   final AtomicReference<@Nullable String> startFailure = new AtomicReference<>();
@@ -118,6 +123,7 @@ final class FakeBackend implements Backend {
       stop = new CountDownLatch(1);
       prompt = task.prompt();
       running.set(true);
+      atWork.incrementAndGet();
       runs.add(task.prompt());
       onRun.run();
       task.backendSession().accept(session);
@@ -125,6 +131,7 @@ final class FakeBackend implements Backend {
       try {
         return answer(task);
       } finally {
+        atWork.decrementAndGet();
         running.set(false);
       }
     }
@@ -153,6 +160,7 @@ final class FakeBackend implements Backend {
         nothingToStop.countDown();
         return StopReport.NOTHING;
       }
+      stops.incrementAndGet();
       stop.countDown();
       return prompt.equals("deaf") ? StopReport.unproved("it is deaf") : StopReport.STOPPED;
     }

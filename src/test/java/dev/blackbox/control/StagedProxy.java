@@ -79,7 +79,7 @@ final class StagedProxy implements ModelProxy {
   }
 
   @Override
-  public TurnScope openTurn(TurnKey turn) {
+  public TurnScope openTurn(TurnKey turn, Map<String, String> trace) {
     stage.step();
     lock.lock();
     try {

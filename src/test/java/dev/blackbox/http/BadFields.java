@@ -99,7 +99,12 @@ final class BadFields {
                           HUGE),
                   "metadata", NO_OBJECT),
               EXECUTE,
-              Map.of("cmd", with(NO_TEXT.subList(0, 7), ""), "timeout", NO_SECONDS),
+              Map.of(
+                  "cmd", with(NO_TEXT.subList(0, 7), ""),
+                  "timeout", NO_SECONDS,
+                  "mode", List.of("null", "5", "\"later\"", "\"ASYNC\"", "[]"),
+                  "command_id",
+                      with(NO_TEXT_OR_NULL, "\"\"", "\"-x\"", "\"a b\"", "\"a/b\"", LONG, HUGE)),
               PAUSE,
               Map.of("reason", NO_TEXT, "timeout_seconds", NO_SECONDS),
               RESUME,
@@ -129,7 +134,9 @@ final class BadFields {
               EXECUTE,
               Map.of(
                   "cmd",
-                  List.of("\"\"", "\" \"", "\"a\\nb\"", "\"a\\rb\"", "\"a\\u0000b\"", HUGE))));
+                  List.of("\"\"", "\" \"", "\"a\\nb\"", "\"a\\rb\"", "\"a\\u0000b\"", HUGE),
+                  "command_id",
+                  List.of("\"\"", "\"-x\"", LONG, HUGE))));
 
   private BadFields() {}
 

@@ -49,8 +49,14 @@ final class BadRequests {
               Map.entry(SESSION, "GET"),
               Map.entry(BadFields.MESSAGES, "POST"),
               Map.entry(BadFields.EXECUTE, "POST"),
+              Map.entry(SESSION + "/commands", "GET"),
+              Map.entry(SESSION + "/commands/none", "GET"),
+              Map.entry(SESSION + "/commands/none/cancel", "POST"),
               Map.entry(SESSION + "/turns/none", "GET"),
               Map.entry(SESSION + "/turns/none/cancel", "POST"),
+              Map.entry(SESSION + "/commands", "GET"),
+              Map.entry(SESSION + "/commands/none", "GET"),
+              Map.entry(SESSION + "/commands/none/cancel", "POST"),
               Map.entry(SESSION + "/abort", "POST")));
 
   /** How many variants there are of each kind. */
@@ -195,7 +201,10 @@ final class BadRequests {
           case 4 -> path.replaceFirst("/(?=[^/]*$)", "%2F");
           case 5 -> path.toUpperCase(java.util.Locale.ROOT);
           case 6 -> path + pick(List.of(";x=1", "%00", "%20", ".json", "%zz", "%", "%c0%ae"));
-          default -> "/v1/sessions/" + badId() + pick(List.of("", "/turns/t", "/turns/" + badId()));
+          default ->
+              "/v1/sessions/"
+                  + badId()
+                  + pick(List.of("", "/turns/t", "/turns/" + badId(), "/commands/" + badId()));
         };
     String method = METHODS.getOrDefault(path, "GET");
     boolean post = method.equals("POST") && !target.contains("/sessions/");
@@ -222,7 +231,13 @@ final class BadRequests {
 
   private Sample badQuery() {
     String query =
-        switch (random.nextInt(3)) {
+        switch (random.nextInt(5)) {
+          case 3 -> "/commands/none?wait=" + pick(List.of("x", "", "-1", "nan", "1;2"));
+          case 4 ->
+              "/commands?"
+                  + pick(List.of("after", "limit"))
+                  + "="
+                  + pick(List.of("-1", "x", "", "1.5", "99999999999", "%31%zz"));
           case 0 -> "/turns/none?wait=" + pick(List.of("x", "", "-1", "nan", "0x1", "%00", "1;2"));
           case 1 -> "?include_turns=" + pick(List.of("maybe", "", "2", "%ff", "true%20"));
           default -> "?limit=" + pick(List.of("0", "-1", "x", "", "1.5", "99999999999", "%31%zz"));

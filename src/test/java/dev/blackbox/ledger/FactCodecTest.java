@@ -149,6 +149,7 @@ class FactCodecTest {
     List<String> heads = new ArrayList<>(landed("facts-v1.jsonl"));
     heads.addAll(landed("facts-v2.jsonl"));
     heads.addAll(landed("facts-v3.jsonl"));
+    heads.addAll(landed("facts-v4.jsonl"));
     Set<Object> types = new HashSet<>();
     for (String head : heads) {
       Map<String, Object> tree = Json.object(head);

@@ -118,7 +118,9 @@ class RebuildTest {
         "qwen",
         321,
         Instant.parse("2026-01-01T00:00:00.000001Z"),
-        "main");
+        "main",
+        Optional.of("c-0"),
+        Optional.of("again"));
   }
 
   static LedgerFacts.CallEnded callEnd(String id) {
@@ -140,7 +142,8 @@ class RebuildTest {
         2,
         Optional.of(end.minusMillis(200)),
         Optional.of("ab".repeat(32)),
-        Optional.empty());
+        Optional.empty(),
+        true);
   }
 
   private static Set<String> typesOf(Ledger ledger) {

@@ -11,6 +11,7 @@ import dev.blackbox.app.engine.Step;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
@@ -117,8 +118,8 @@ class ModelProxyTest {
     rig.engine.script(EngineScript.always(Step.text("x").with(new Fault.NoUsage())));
     try (TurnScope _ = rig.openTurn("t1")) {
       assertThat(rig.chat(ProxyRig.plainBody("hi")).status()).isEqualTo(200);
-      assertThat(rig.sink.onlyEnd().promptTokens()).isEqualTo(OptionalLong.empty());
-      assertThat(rig.sink.onlyEnd().completionTokens()).isEqualTo(OptionalLong.empty());
+      assertThat(rig.sink.onlyEnd().tokensEstimated()).isTrue();
+      assertThat(rig.sink.onlyEnd().cachedTokens()).isEqualTo(OptionalLong.empty());
     }
   }
 
@@ -175,6 +176,26 @@ class ModelProxyTest {
     assertThat(got.header("x-dressage-expected-version")).hasValue("v-42");
     assertThat(got.header("accept-encoding")).hasValue("identity");
     assertThat(got.header("user-agent")).hasValue("opencode/1.0");
+  }
+
+  /** The agent's own trace is another one; its state must not be mixed with the turn's. */
+  @Test
+  void theTraceOfTheTurnGoesBeforeTheAgents() throws IOException {
+    String parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    try (TurnScope _ = rig.openTurn("t1", Map.of("traceparent", parent));
+        TestAgent agent = rig.agent()) {
+      agent.send(
+          "POST",
+          "/v1/chat/completions",
+          ProxyRig.plainBody("hi").getBytes(StandardCharsets.UTF_8),
+          "authorization: Bearer " + ProxyRig.KEY,
+          "traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+          "tracestate: agent=1");
+      assertThat(agent.answer().status()).isEqualTo(200);
+    }
+    EngineRequest got = rig.engine.chatRequests().getFirst();
+    assertThat(got.header("traceparent")).hasValue(parent);
+    assertThat(got.header("tracestate")).isEmpty();
   }
 
   @Test

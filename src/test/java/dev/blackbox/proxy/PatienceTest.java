@@ -38,7 +38,8 @@ class PatienceTest {
             LONG,
             totalTimeout,
             new ProxyConfig.KeepAlive(keepAliveAfter, Duration.ofMillis(60)),
-            new ProxyConfig.Retries(retriesMax, Duration.ofMillis(10), Duration.ofSeconds(1))),
+            new ProxyConfig.Retries(retriesMax, Duration.ofMillis(10), Duration.ofSeconds(1)),
+            ProxyConfig.AgentRetries.DEFAULTS),
         EngineScript.always(STEP));
   }
 

@@ -378,7 +378,7 @@ class ProxyDoorTest {
         };
     try (ModelProxy proxy = ModelProxy.start(ProxyRig.CONFIG, broken, InstantSource.system())) {
       proxy.bind(rig.binding(ProxyOptions.DEFAULTS));
-      try (TurnScope turn = proxy.openTurn(new TurnKey(1, TurnId.parse("t1")));
+      try (TurnScope turn = proxy.openTurn(new TurnKey(1, TurnId.parse("t1")), Map.of());
           TestAgent agent = new TestAgent(proxy.port())) {
         ProxyRig.sendChat(agent, ProxyRig.plainBody("a"));
         assertError(agent.answer(), 503, "not_recorded");

@@ -12,6 +12,7 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.Map;
 import java.util.Optional;
 
 /** A proxy between a test agent and a scripted engine, all with real sockets. */
@@ -60,7 +61,11 @@ final class ProxyRig implements AutoCloseable {
   }
 
   TurnScope openTurn(String id) {
-    return proxy.openTurn(new TurnKey(7, TurnId.parse(id)));
+    return openTurn(id, Map.of());
+  }
+
+  TurnScope openTurn(String id, Map<String, String> trace) {
+    return proxy.openTurn(new TurnKey(7, TurnId.parse(id)), trace);
   }
 
   TestAgent agent() throws IOException {

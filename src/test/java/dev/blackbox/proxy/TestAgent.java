@@ -9,6 +9,7 @@ import java.net.InetAddress;
 import java.net.Socket;
 import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
@@ -20,15 +21,19 @@ import java.util.TreeMap;
 final class TestAgent implements AutoCloseable {
 
   /** No read in a test may last longer. */
-  private static final int READ_TIMEOUT_MS = 10_000;
+  private static final Duration READ_TIMEOUT = Duration.ofSeconds(10);
 
   private final Socket socket;
   private final InputStream in;
 
   TestAgent(int port) throws IOException {
+    this(port, READ_TIMEOUT);
+  }
+
+  TestAgent(int port, Duration readTimeout) throws IOException {
     socket = new Socket(InetAddress.getByAddress(new byte[] {127, 0, 0, 1}), port);
     socket.setTcpNoDelay(true);
-    socket.setSoTimeout(READ_TIMEOUT_MS);
+    socket.setSoTimeout((int) readTimeout.toMillis());
     in = new BufferedInputStream(socket.getInputStream());
   }
 

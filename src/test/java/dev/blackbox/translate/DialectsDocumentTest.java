@@ -27,6 +27,7 @@ class DialectsDocumentTest {
           StreamsTest.class,
           EngineErrorsTest.class,
           RoundTripTest.class,
+          ConversationTest.class,
           GoldensTest.class);
   private static final Pattern CASE = Pattern.compile("`([A-Za-z-]+/[A-Za-z0-9-]+)`");
 
