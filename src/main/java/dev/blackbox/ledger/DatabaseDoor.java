@@ -5,9 +5,6 @@ import dev.blackbox.ledger.JournalReader.Segment;
 import dev.blackbox.ledger.JournalReader.Tail;
 import dev.blackbox.ledger.LedgerConfig.Sync;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.LinkOption;
-import java.nio.file.Path;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.List;
@@ -84,7 +81,9 @@ final class DatabaseDoor {
     List<Segment> segments = reader.segments();
     Left left = mark.read();
     witness = new Witness(DatabaseMark.FILE_NAME, left.safeSequence());
-    refuseWhatIsNoFile();
+    if (directory.hasNoFileAsDatabase()) {
+      throw refusals.notAFile();
+    }
     refuseLostJournal(segments);
     if (segments.isEmpty() && isNew(left)) {
       return openNew();
@@ -107,7 +106,7 @@ final class DatabaseDoor {
   }
 
   private boolean isNew(Left left) throws IOException {
-    return left instanceof Left.New || (left instanceof Left.Unsaid && !databaseIsThere());
+    return left instanceof Left.New || (left instanceof Left.Unsaid && !directory.hasDatabase());
   }
 
   /** What a start left that was cut short is of no use to anybody. */
@@ -152,31 +151,12 @@ final class DatabaseDoor {
 
   /** The next boot shall not trust this file. */
   void distrust(Chain head, String reason) {
-    leave(new Left.Untrusted(head.sequence(), reason));
+    mark.tryWrite(() -> new Left.Untrusted(head.sequence(), reason));
   }
 
   /** After an orderly end: the next boot can tell that it is the same file. */
   void closed(Chain head) {
-    try {
-      leave(DatabaseMark.closed(directory.databaseFile(), head.sequence()));
-    } catch (IOException failure) {
-      notMarked(failure);
-    }
-  }
-
-  private void leave(Left left) {
-    try {
-      mark.write(left);
-    } catch (IOException failure) {
-      notMarked(failure);
-    }
-  }
-
-  private static void notMarked(IOException failure) {
-    LOG.log(
-        System.Logger.Level.WARNING,
-        "how the database was left could not be written down: {0}",
-        failure.getMessage());
+    mark.tryWrite(() -> DatabaseMark.closed(directory.databaseFile(), head.sequence()));
   }
 
   private static boolean isWhole(List<Segment> segments) {
@@ -185,7 +165,7 @@ final class DatabaseDoor {
 
   private Opened openOrRebuild(List<Segment> segments, long through)
       throws IOException, LedgerRefusedException {
-    boolean there = databaseIsThere();
+    boolean there = directory.hasDatabase();
     if (!there && !segments.isEmpty()) {
       if (!isWhole(segments)) {
         throw refusals.lostDatabase(segments.getFirst().firstSequence());
@@ -198,6 +178,20 @@ final class DatabaseDoor {
       if (isWhole(segments)) {
         return rebuild(String.valueOf(broken.getMessage()), through, Tail.SAFE);
       }
+      return again(broken, through);
+    }
+  }
+
+  /** H2 gives up a database by mistakes of its own too, and then it opens the next time. */
+  private Opened again(BrokenException first, long through)
+      throws IOException, LedgerRefusedException {
+    LOG.log(
+        System.Logger.Level.WARNING,
+        "the database is opened once more, because {0}",
+        first.getMessage());
+    try {
+      return plain(through, Tail.SAFE);
+    } catch (BrokenException broken) {
       throw refusals.damagedDatabase(broken);
     }
   }
@@ -248,7 +242,7 @@ final class DatabaseDoor {
       throw new IOException(
           "making the database again failed: " + Storage.rootMessage(failure), failure);
     }
-    boolean kept = databaseIsThere();
+    boolean kept = directory.hasDatabase();
     if (kept) {
       files.rename(StateDirectory.DATABASE_FILE, StateDirectory.DAMAGED_FILE);
     }
@@ -319,9 +313,7 @@ final class DatabaseDoor {
         // Before anything is written that the next boot of the machine must not trust.
         mark.write(openMark());
       }
-      if (Schema.bringUpToDate(opened.source(), opened.connection(), directory.path())) {
-        opened.checkpoint();
-      }
+      migrate(opened);
       Chain head = applyJournal(opened, through, tail);
       Instant newest = Rows.newestTime(opened.writer());
       good = true;
@@ -338,6 +330,20 @@ final class DatabaseDoor {
       if (!good && opened != null) {
         opened.abandon();
       }
+    }
+  }
+
+  private void migrate(Database opened)
+      throws SQLException, LedgerRefusedException, BrokenException {
+    try {
+      if (Schema.bringUpToDate(opened.source(), opened.connection(), directory.path())) {
+        opened.checkpoint();
+      }
+    } catch (LedgerRefusedException refused) {
+      if (refused.reason() == LedgerRefusedException.Reason.DAMAGED) {
+        throw new BrokenException(String.valueOf(refused.getMessage()), refused);
+      }
+      throw refused;
     }
   }
 
@@ -374,17 +380,6 @@ final class DatabaseDoor {
     factsApplied++;
     if (factsApplied % FACTS_PER_COMMIT == 0) {
       opened.writer().commit();
-    }
-  }
-
-  private boolean databaseIsThere() throws IOException {
-    return Files.exists(directory.databaseFile()) && Files.size(directory.databaseFile()) > 0;
-  }
-
-  private void refuseWhatIsNoFile() throws LedgerRefusedException {
-    Path database = directory.databaseFile();
-    if (Files.exists(database, LinkOption.NOFOLLOW_LINKS) && !Files.isRegularFile(database)) {
-      throw refusals.notAFile();
     }
   }
 

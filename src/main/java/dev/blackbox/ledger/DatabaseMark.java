@@ -24,6 +24,8 @@ import java.util.zip.CRC32C;
  */
 final class DatabaseMark {
 
+  private static final System.Logger LOG = System.getLogger(DatabaseMark.class.getName());
+
   static final String FILE_NAME = "ledger.mark";
 
   private static final String UNFINISHED = "ledger-mark.tmp";
@@ -124,6 +126,23 @@ final class DatabaseMark {
     }
     files.rename(UNFINISHED, FILE_NAME);
     files.forceDirectory();
+  }
+
+  /** How it is to be found. */
+  interface Look {
+    Left left() throws IOException;
+  }
+
+  /** For an end that nothing can stop any more: without it the next start has doubts. */
+  void tryWrite(Look look) {
+    try {
+      write(look.left());
+    } catch (IOException failure) {
+      LOG.log(
+          System.Logger.Level.WARNING,
+          "how the database was left could not be written down: {0}",
+          failure.getMessage());
+    }
   }
 
   /** What is true of a database file that nobody has open. */

@@ -131,6 +131,17 @@ final class StateDirectory implements Resource {
     }
   }
 
+  /** False also for an empty one. */
+  boolean hasDatabase() throws IOException {
+    return Files.exists(databaseFile()) && Files.size(databaseFile()) > 0;
+  }
+
+  /** Whether something else stands in its place, or a link that leads nowhere. */
+  boolean hasNoFileAsDatabase() {
+    return Files.exists(databaseFile(), LinkOption.NOFOLLOW_LINKS)
+        && !Files.isRegularFile(databaseFile());
+  }
+
   /** Sizes only: a second channel on H2's file would drop H2's lock. */
   long bytesOnDisk() throws IOException {
     long bytes = 0;
