@@ -64,22 +64,41 @@ final class Tape {
   }
 
   void begin(Head begun) {
-    change(() -> head = begun);
+    lock.lock();
+    try {
+      if (isOpen()) {
+        head = begun;
+        moved.signalAll();
+      }
+    } finally {
+      lock.unlock();
+    }
   }
 
   void append(byte[] from, int offset, int count) {
-    change(
-        () -> {
-          if (fits(count)) {
-            System.arraycopy(from, offset, bytes, length, count);
-            length += count;
-          }
-        });
+    lock.lock();
+    try {
+      if (isOpen() && fits(count)) {
+        System.arraycopy(from, offset, bytes, length, count);
+        length += count;
+        moved.signalAll();
+      }
+    } finally {
+      lock.unlock();
+    }
   }
 
   /** The answer is whole, whatever it says. */
   void end() {
-    change(() -> whole = true);
+    lock.lock();
+    try {
+      if (isOpen()) {
+        whole = true;
+        moved.signalAll();
+      }
+    } finally {
+      lock.unlock();
+    }
   }
 
   /** The call is over, and nothing follows. */
@@ -137,16 +156,9 @@ final class Tape {
     return new Reader();
   }
 
-  private void change(Runnable change) {
-    lock.lock();
-    try {
-      if (!lost && verdict.isEmpty()) {
-        change.run();
-        moved.signalAll();
-      }
-    } finally {
-      lock.unlock();
-    }
+  @GuardedBy("lock")
+  private boolean isOpen() {
+    return !lost && verdict.isEmpty();
   }
 
   @GuardedBy("lock")
