@@ -267,7 +267,8 @@ final class AgentStage implements Resource {
     String id = nextTurn();
     before.clear();
     server().descendants().forEach(process -> before.add(process.pid()));
-    String word = "300." + ProcessHandle.current().pid() + agent.ordinal() + turns.size();
+    // Digits only, because it is a number of seconds, and one that no other sleep has.
+    String word = "300." + ProcessHandle.current().pid() + System.nanoTime();
     String prompt = "Please wait (" + session() + "/" + id + ")";
     Step late = Step.text("never said").withDelayBeforeFirst(Duration.ofMinutes(5));
     script(prompt, agent.shell("sleep " + word), late);

@@ -54,9 +54,6 @@ final class BadRequests {
               Map.entry(SESSION + "/commands/none/cancel", "POST"),
               Map.entry(SESSION + "/turns/none", "GET"),
               Map.entry(SESSION + "/turns/none/cancel", "POST"),
-              Map.entry(SESSION + "/commands", "GET"),
-              Map.entry(SESSION + "/commands/none", "GET"),
-              Map.entry(SESSION + "/commands/none/cancel", "POST"),
               Map.entry(SESSION + "/abort", "POST")));
 
   /** How many variants there are of each kind. */

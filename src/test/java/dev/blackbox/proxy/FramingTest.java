@@ -28,6 +28,7 @@ class FramingTest {
       new ProxyConfig(0, 1 << 20, 16 << 20, 64, LONG, LONG, LONG);
 
   /** What is done with a stream whose lines end with LF. */
+  @SuppressWarnings("ImmutableEnumChecker") // the functions hold nothing that changes
   enum Framing {
     LF(stream -> stream),
     CR(stream -> stream.replace('\n', '\r')),

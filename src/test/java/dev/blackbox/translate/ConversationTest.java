@@ -219,7 +219,9 @@ class ConversationTest {
           pieces.add("assistant: " + text);
           calls.forEach(c -> pieces.add("call " + c.id() + " " + c.name() + c.arguments()));
           calls.forEach(
-              c -> pieces.add("result " + c.id() + " " + (c.failed() ? "ERROR: " : "") + c.result()));
+              c ->
+                  pieces.add(
+                      "result " + c.id() + " " + (c.failed() ? "ERROR: " : "") + c.result()));
         }
       }
     }
