@@ -309,8 +309,9 @@ final class DatabaseDoor {
     try {
       opened = Database.open(directory.path(), StateDirectory.DATABASE, files, config);
       Schema.refuseNewer(opened.connection(), directory.path());
-      if (!unbegun && !unchecked) {
-        // Before anything is written that the next boot of the machine must not trust.
+      if (!unbegun && !unchecked && !mark.read().equals(openMark())) {
+        // Before anything is written that the next boot of the machine must not trust. Not again if
+        // it is there: on a full disk the database opens for reads, and no mark can be written.
         mark.write(openMark());
       }
       migrate(opened);

@@ -74,14 +74,28 @@ class ServeRealTest {
   }
 
   @Test
-  void aLedgerThatLostItsDatabaseIsRefused() throws Exception {
+  void aLedgerThatLostItsDatabaseMakesItAgainAndSaysSo() throws Exception {
     runOnce();
     Files.delete(onlyFile("*.mv.db"));
 
     ServerProcess server = start();
 
+    assertThat(server.awaitReady(LIMIT)).contains("boot 2,");
+    assertThat(log(server)).contains("made again from 2 facts of the journal");
+    server.terminate();
+    assertThat(server.awaitEnd(LIMIT)).isEqualTo(ExitCode.OK.number());
+    assertThat(ledger("check")).isEqualTo(ExitCode.OK.number());
+  }
+
+  @Test
+  void aLedgerThatLostItsJournalIsRefused() throws Exception {
+    runOnce();
+    Files.delete(onlyFile("journal-*.log"));
+
+    ServerProcess server = start();
+
     assertThat(server.awaitEnd(LIMIT)).isEqualTo(ExitCode.LEDGER_DAMAGED.number());
-    assertThat(log(server)).containsOnlyOnce("bbs: ").contains(".mv.db is missing");
+    assertThat(log(server)).containsOnlyOnce("bbs: ").contains("journal");
   }
 
   @Test

@@ -103,7 +103,7 @@ class BindingTest {
     assertThat(rig.ledger.reads().turn(turn).orElseThrow().state())
         .as("a turn that runs while the server is in error")
         .isEqualTo(TurnState.INFLIGHT);
-    rig.registered();
+    rig.control.register(rig.registration(OFTEN));
     assertThat(rig.control.status().state()).isEqualTo("ready");
     assertThat(backend.stops.get()).as("told to stop").isPositive();
     TurnSnapshot ended = rig.ledger.reads().turn(turn).orElseThrow();

@@ -13,9 +13,9 @@ import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipInputStream;
@@ -42,12 +42,17 @@ class UpgradeTest {
     }
   }
 
+  /** Schema versions that can be on somebody's disk. Version 3 was replaced before a release. */
+  private static final List<Integer> LEFT_BEHIND = List.of(1, 2);
+
   @Test
   void everyVersionThatWasLeftBehindHasItsFixture() throws IOException {
+    assertThat(Schema.VERSION)
+        .as("the version before, if it was released, belongs to LEFT_BEHIND, with its fixture")
+        .isEqualTo(4);
     assertThat(fixtures().toList())
         .containsAll(
-            IntStream.range(1, Math.max(2, Schema.VERSION))
-                .boxed()
+            LEFT_BEHIND.stream()
                 .flatMap(n -> Stream.of("v" + n + "-closed.zip", "v" + n + "-killed.zip"))
                 .toList());
   }
