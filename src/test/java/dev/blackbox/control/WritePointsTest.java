@@ -55,7 +55,13 @@ class WritePointsTest {
           server.run("t1", "hello");
           server.settled("t2", "again");
         });
-    scenarios.put("a model call with a retry", server -> server.run("t1", "call"));
+    scenarios.put(
+        "three turns",
+        server -> {
+          server.run("t1", "hello");
+          server.run("t2", "more");
+          server.run("t3", "again");
+        });
     scenarios.put(
         "cancel",
         server -> {
