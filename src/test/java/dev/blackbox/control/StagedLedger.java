@@ -1,5 +1,6 @@
 package dev.blackbox.control;
 
+import dev.blackbox.kernel.ErrorCode;
 import dev.blackbox.kernel.Problem;
 import dev.blackbox.ledger.Ledger;
 import dev.blackbox.ledger.LedgerFacts;
@@ -36,7 +37,7 @@ final class StagedLedger {
   /** A mistake that the model test must find. */
   enum Planted {
     NOTHING,
-    /** A second settlement takes the place of the first. */
+    /** By the next look at it, a settled turn has failed once more. */
     SETTLES_TWICE,
     /** A retry of a turn that has no answer runs it again. */
     RUNS_AGAIN,
@@ -54,6 +55,7 @@ final class StagedLedger {
   private final Stage stage;
   private final Truth truth;
   private final Planted planted;
+  private final Map<TurnKey, TurnOutcome> settledSince = new ConcurrentHashMap<>();
   private final Map<TurnKey, TurnOutcome> overwritten = new ConcurrentHashMap<>();
 
   /** So many verbs from now on fail and record nothing. */
@@ -86,6 +88,7 @@ final class StagedLedger {
 
   private @Nullable Object read(Method read, Object[] args) {
     stage.step();
+    overwritten.putAll(settledSince);
     Object result = stage.outside(() -> call(real.reads(), read, args));
     return shown(result);
   }
@@ -156,11 +159,9 @@ final class StagedLedger {
       ours = new TurnOutcome.Cancelled(error, work);
     }
     truth.settling(key, ours);
-    Optional<TurnSnapshot> before = real.reads().turn(key);
-    if (planted == Planted.SETTLES_TWICE
-        && before.isPresent()
-        && before.get().state().isSettled()) {
-      overwritten.put(key, ours);
+    if (planted == Planted.SETTLES_TWICE) {
+      TurnError error = new TurnError(ErrorCode.INTERNAL_ERROR, "once more", Map.of());
+      settledSince.put(key, new TurnOutcome.Failed(error, Work.NONE));
     }
     return real.settle(key, ours);
   }
@@ -168,7 +169,7 @@ final class StagedLedger {
   private TurnSnapshot cancelRequested(TurnKey key) {
     TurnSnapshot turn = real.requestCancel(key);
     if (planted == Planted.CANCELS_EARLY && turn.state() == TurnState.INFLIGHT) {
-      TurnError error = new TurnError(dev.blackbox.kernel.ErrorCode.CANCELLED, "at once", Map.of());
+      TurnError error = new TurnError(ErrorCode.CANCELLED, "at once", Map.of());
       return settled(key, new TurnOutcome.Cancelled(error, Work.NONE));
     }
     return turn;

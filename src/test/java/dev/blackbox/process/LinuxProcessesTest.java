@@ -15,6 +15,7 @@ import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -51,10 +52,14 @@ class LinuxProcessesTest {
   @Test
   void aProcessLeadsItsOwnSessionAndGroup() throws Exception {
     try (ManagedProcess process = shell("exec sleep 60")) {
-      ProcFs.Stat stat = ProcFs.stat(process.identity().pid()).orElseThrow();
+      long pid = process.identity().pid();
+      // A start does not wait until setsid has done its work.
+      Awaitility.await()
+          .atMost(Duration.ofSeconds(10))
+          .until(() -> ProcFs.stat(pid).orElseThrow().session() == pid);
+      ProcFs.Stat stat = ProcFs.stat(pid).orElseThrow();
 
-      assertThat(stat.session()).isEqualTo(stat.pid());
-      assertThat(stat.group()).isEqualTo(stat.pid());
+      assertThat(stat.group()).isEqualTo(pid);
       assertThat(process.identity().startTicks()).isEqualTo(stat.startTicks());
       assertThat(process.identity().isRunning()).isTrue();
       assertThat(process.exitCode()).isEmpty();
