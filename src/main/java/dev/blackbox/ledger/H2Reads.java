@@ -48,28 +48,12 @@ final class H2Reads implements LedgerReads {
 
   @Override
   public Optional<SessionSnapshot> session(long sessionKey) {
-    RecentReads recent = storage.recent();
-    Optional<SessionSnapshot> known = recent.session(sessionKey);
-    if (known.isPresent()) {
-      return known;
-    }
-    long version = recent.version();
-    Optional<SessionSnapshot> found = read(rows -> Rows.session(rows, sessionKey));
-    found.ifPresent(session -> recent.keep(session, version));
-    return found;
+    return storage.recent().session(sessionKey, () -> read(rows -> Rows.session(rows, sessionKey)));
   }
 
   @Override
   public Optional<TurnSnapshot> turn(TurnKey turn) {
-    RecentReads recent = storage.recent();
-    Optional<TurnSnapshot> known = recent.turn(turn);
-    if (known.isPresent()) {
-      return known;
-    }
-    long version = recent.version();
-    Optional<TurnSnapshot> found = read(rows -> Rows.turn(rows, turn));
-    found.ifPresent(read -> recent.keep(read, version));
-    return found;
+    return storage.recent().turn(turn, () -> read(rows -> Rows.turn(rows, turn)));
   }
 
   @Override

@@ -6,11 +6,15 @@ import dev.blackbox.turn.TurnKey;
 import dev.blackbox.turn.TurnOutcome;
 import dev.blackbox.turn.TurnSnapshot;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.ObjLongConsumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,7 +47,23 @@ final class RecentReads {
   @GuardedBy("lock")
   private long version;
 
+  /** Reads of even versions that go on now, by key. */
+  @GuardedBy("lock")
+  private final Map<Object, Reading> readings = new HashMap<>();
+
   private record Entry(Object snapshot, long bytes) {}
+
+  /**
+   * A read that others may wait for.
+   *
+   * @param version of the rows when it began
+   * @param result completed with nothing when the read failed
+   */
+  private record Reading(long version, CompletableFuture<Optional<?>> result) {
+    Reading(long version) {
+      this(version, new CompletableFuture<>());
+    }
+  }
 
   RecentReads(long bytesMax) {
     this.bytesMax = bytesMax;
@@ -55,6 +75,81 @@ final class RecentReads {
 
   Optional<TurnSnapshot> turn(TurnKey key) {
     return Optional.ofNullable((TurnSnapshot) snapshot(key));
+  }
+
+  /**
+   * What is kept of a session, or what {@code read} finds. When hundreds who waited for the same
+   * change ask at once, one of them reads and the others wait for it, unless rows change meanwhile.
+   */
+  Optional<SessionSnapshot> session(long key, Supplier<Optional<SessionSnapshot>> read) {
+    return find(key, SessionSnapshot.class, read, this::keep);
+  }
+
+  /** As {@link #session(long, Supplier)}. */
+  Optional<TurnSnapshot> turn(TurnKey key, Supplier<Optional<TurnSnapshot>> read) {
+    return find(key, TurnSnapshot.class, read, this::keep);
+  }
+
+  private <S> Optional<S> find(
+      Object key, Class<S> type, Supplier<Optional<S>> read, ObjLongConsumer<S> keeper) {
+    return switch (look(key)) {
+      case Kept(Object snapshot) -> Optional.of(type.cast(snapshot));
+      case Joined(Reading reading) -> {
+        Optional<?> shared = reading.result.join();
+        // It failed, or there is none: each who asks learns by itself.
+        yield shared.isPresent() ? shared.map(type::cast) : read.get();
+      }
+      case Led(Reading reading) -> {
+        Optional<S> found = Optional.empty();
+        try {
+          found = read.get();
+          found.ifPresent(snapshot -> keeper.accept(snapshot, reading.version));
+          yield found;
+        } finally {
+          over(key, reading, found);
+        }
+      }
+    };
+  }
+
+  /** What somebody who wants to know a row has to do. */
+  private sealed interface Look {}
+
+  private record Kept(Object snapshot) implements Look {}
+
+  private record Joined(Reading reading) implements Look {}
+
+  private record Led(Reading reading) implements Look {}
+
+  private Look look(Object key) {
+    lock.lock();
+    try {
+      Entry entry = entries.get(key);
+      if (entry != null) {
+        return new Kept(entry.snapshot);
+      }
+      Reading running = readings.get(key);
+      if (running != null && running.version == version) {
+        return new Joined(running);
+      }
+      Reading ours = new Reading(version);
+      if (version % 2 == 0) {
+        readings.put(key, ours);
+      }
+      return new Led(ours);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void over(Object key, Reading reading, Optional<?> found) {
+    lock.lock();
+    try {
+      readings.remove(key, reading);
+    } finally {
+      lock.unlock();
+    }
+    reading.result.complete(found);
   }
 
   private @Nullable Object snapshot(Object key) {

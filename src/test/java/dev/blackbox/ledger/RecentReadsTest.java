@@ -1,6 +1,7 @@
 package dev.blackbox.ledger;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.blackbox.turn.SessionSnapshot;
 import dev.blackbox.turn.SessionState;
@@ -8,10 +9,17 @@ import dev.blackbox.turn.TurnKey;
 import dev.blackbox.turn.TurnSnapshot;
 import dev.blackbox.turn.TurnState;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -98,6 +106,77 @@ class RecentReadsTest {
     assertThat(recent.session(session.key())).contains(session);
     recent.forgetAll();
     assertThat(recent.session(session.key())).isEmpty();
+  }
+
+  @Test
+  void manyWhoAskAtOnceReadOnce() throws Exception {
+    SessionSnapshot session = session();
+    RecentReads recent = new RecentReads(1 << 20);
+    SlowRead read = new SlowRead(session);
+    List<Optional<SessionSnapshot>> found = Collections.synchronizedList(new ArrayList<>());
+    List<Thread> asking = new ArrayList<>();
+    for (int i = 0; i < 50; i++) {
+      asking.add(Thread.ofVirtual().start(() -> found.add(recent.session(session.key(), read))));
+    }
+    Awaitility.await()
+        .atMost(Duration.ofSeconds(10))
+        .until(() -> asking.stream().allMatch(each -> each.getState() == Thread.State.WAITING));
+    read.end.complete(null);
+    for (Thread each : asking) {
+      each.join();
+    }
+    assertThat(found).hasSize(50).containsOnly(Optional.of(session));
+    assertThat(read.count).hasValue(1);
+  }
+
+  @Test
+  void nobodyIsToldWhatWasReadBeforeAChange() throws Exception {
+    SessionSnapshot session = session();
+    RecentReads recent = new RecentReads(1 << 20);
+    SlowRead early = new SlowRead(session);
+    Thread asking = Thread.ofVirtual().start(() -> recent.session(session.key(), early));
+    early.begun.join();
+    recent.changing(Set.of(session.key()));
+    assertThat(recent.session(session.key(), Optional::empty)).isEmpty();
+    recent.changed();
+    assertThat(recent.session(session.key(), Optional::empty)).isEmpty();
+    early.end.complete(null);
+    asking.join();
+    assertThat(recent.session(session.key())).isEmpty();
+  }
+
+  @Test
+  void afterAFailedReadEachReadsItself() throws Exception {
+    SessionSnapshot session = session();
+    RecentReads recent = new RecentReads(1 << 20);
+    assertThatThrownBy(
+            () ->
+                recent.session(
+                    session.key(),
+                    () -> {
+                      throw new IllegalStateException("planted");
+                    }))
+        .hasMessage("planted");
+    assertThat(recent.session(session.key(), () -> Optional.of(session))).contains(session);
+  }
+
+  private static final class SlowRead implements Supplier<Optional<SessionSnapshot>> {
+    private final SessionSnapshot session;
+    private final AtomicInteger count = new AtomicInteger();
+    private final CompletableFuture<Void> begun = new CompletableFuture<>();
+    private final CompletableFuture<Void> end = new CompletableFuture<>();
+
+    SlowRead(SessionSnapshot session) {
+      this.session = session;
+    }
+
+    @Override
+    public Optional<SessionSnapshot> get() {
+      count.incrementAndGet();
+      begun.complete(null);
+      end.join();
+      return Optional.of(session);
+    }
   }
 
   @Test
