@@ -3,6 +3,8 @@ package dev.blackbox.http;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.blackbox.app.ServerProcess;
+import dev.blackbox.app.engine.EngineScript;
+import dev.blackbox.app.engine.ScriptedEngine;
 import dev.blackbox.wire.Json;
 import dev.blackbox.wire.MalformedJsonException;
 import java.io.IOException;
@@ -64,7 +66,15 @@ class ContractTest {
    *
    * @param expected empty if nobody waits for the answer here
    */
-  private record Step(String section, String request, String headers, String expected) {}
+  private record Step(String section, String request, String headers, String expected) {
+    Step at(String engine) {
+      return new Step(
+          section,
+          request.replace("<engine>", engine),
+          headers,
+          expected.replace("<engine>", engine));
+    }
+  }
 
   @Test
   void isKept() throws Exception {
@@ -80,12 +90,14 @@ class ContractTest {
     Files.setPosixFilePermissions(agent, PosixFilePermissions.fromString("rwxr-xr-x"));
     Map<String, String> environment =
         Map.of("BBS_SCRIPT_AGENT", "" + agent, "BBS_RUNTIME_ROOT", "" + root.resolve("rt"));
-    try (ServerProcess server =
+    try (ScriptedEngine engine =
+            ScriptedEngine.start(0, EngineScript.always(dev.blackbox.app.engine.Step.text("hi")));
+        ServerProcess server =
             ServerProcess.start(List.of("--port=0"), environment, root.resolve("log"));
         ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
       server.awaitReady(LIMIT);
       for (Step step : steps()) {
-        run(step, server.address().getPort(), threads);
+        run(step.at(engine.origin().toString()), server.address().getPort(), threads);
       }
     }
     assertThat(failures).isEmpty();
