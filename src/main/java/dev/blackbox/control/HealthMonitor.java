@@ -1,6 +1,7 @@
 package dev.blackbox.control;
 
 import dev.blackbox.kernel.Resource;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Optional;
@@ -16,6 +17,12 @@ import org.jspecify.annotations.Nullable;
 final class HealthMonitor implements Resource {
 
   private static final System.Logger LOG = System.getLogger(HealthMonitor.class.getName());
+
+  /**
+   * Between two looks for an agent while there is none: short, so that a new one is watched at its
+   * own interval from the start, and cheap, since nothing but memory is looked at.
+   */
+  private static final Duration IDLE = Duration.ofMillis(250);
 
   private final Supplier<Optional<LiveBinding>> current;
   private final Predicate<LiveBinding> busy;
@@ -35,12 +42,10 @@ final class HealthMonitor implements Resource {
   /**
    * @param current the agent to watch, if there is one
    * @param busy whether it has a turn
-   * @param idleSeconds between two looks for an agent while there is none
    */
   HealthMonitor(
       Supplier<Optional<LiveBinding>> current,
       Predicate<LiveBinding> busy,
-      double idleSeconds,
       GoneListener listener,
       InstantSource clock,
       Threads threads) {
@@ -48,7 +53,7 @@ final class HealthMonitor implements Resource {
     this.busy = busy;
     this.listener = listener;
     this.clock = clock;
-    this.thread = threads.start("health-monitor", () -> watch(idleSeconds));
+    this.thread = threads.start("health-monitor", this::watch);
   }
 
   /**
@@ -88,15 +93,16 @@ final class HealthMonitor implements Resource {
     }
   }
 
-  private void watch(double idleSeconds) {
+  private void watch() {
     try {
       while (true) {
-        double pause =
+        Thread.sleep(
             current
                 .get()
-                .map(binding -> binding.effective().runtimeHealthCheckInterval())
-                .orElse(idleSeconds);
-        Thread.sleep(Durations.ofSeconds(pause));
+                .map(
+                    binding ->
+                        Durations.ofSeconds(binding.effective().runtimeHealthCheckInterval()))
+                .orElse(IDLE));
         try {
           Optional<LiveBinding> binding = current.get();
           if (binding.isPresent()) {

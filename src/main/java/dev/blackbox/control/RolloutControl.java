@@ -111,7 +111,6 @@ public final class RolloutControl implements Rollout, Resource {
         new HealthMonitor(
             this::watched,
             binding -> ledger.reads().activeTurn(binding.sessionKey()).isPresent(),
-            config.settings().runtimeHealthCheckInterval(),
             this::agentGone,
             parts.clock(),
             threads);

@@ -44,7 +44,7 @@ class FirstProcessTest {
   @TempDir Path root;
 
   @Test
-  void orphansThatEndedAreCollectedAndNoExitCodeIsStolen() throws Exception {
+  void orphansThatEndedAreCollectedNoExitCodeIsStolenAndATerminationIsHeard() throws Exception {
     assumeAlone();
     try (ServerProcess server = start()) {
       assertThat(server.awaitReady(LIMIT)).contains("boot 1,");
@@ -58,6 +58,9 @@ class FirstProcessTest {
             .atMost(Duration.ofSeconds(30))
             .untilAsserted(() -> assertThat(stdout(client, COUNT).strip()).isEqualTo("0"));
       }
+      // unshare takes no SIGTERM; its child, the first process in there, must.
+      server.descendants().getFirst().destroy();
+      assertThat(server.awaitEnd(LIMIT)).isZero();
     }
   }
 
