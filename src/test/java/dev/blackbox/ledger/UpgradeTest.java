@@ -21,6 +21,7 @@ import java.util.zip.ZipEntry;
 import java.util.zip.ZipInputStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -30,6 +31,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * them, with what {@link RebuildTest#firstBoot} did.
  */
 @Tag("crash")
+@ExtendWith(QuietLog.class)
 class UpgradeTest {
 
   private static final Path FIXTURES = Path.of("src/test/resources/dev/blackbox/ledger/upgrades");
