@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.blackbox.control.WritePoints.Point;
 import dev.blackbox.ledger.CrashLedgers;
+import dev.blackbox.ledger.CrashRig;
 import dev.blackbox.ledger.CrashTable;
 import dev.blackbox.ledger.CutDisk;
 import dev.blackbox.ledger.LedgerRefusedException;
-import dev.blackbox.ledger.QuietLog;
 import dev.blackbox.turn.CommandSnapshot;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -17,16 +17,13 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.UnaryOperator;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
  * Every write point: a server that ends before or after any write, run or answer has a successor
  * that keeps the {@link Promises}.
  */
-@Tag("crash")
-@ExtendWith(QuietLog.class)
+@CrashRig
 class WritePointsTest {
 
   /** Points of a scenario that every build looks at; the full run looks at all. */

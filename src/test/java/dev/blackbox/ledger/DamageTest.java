@@ -20,13 +20,10 @@ import java.util.Random;
 import java.util.TreeMap;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Files of a closed ledger that were cut, changed, replaced or taken away. */
-@Tag("crash")
-@ExtendWith(QuietLog.class)
+@CrashRig
 class DamageTest {
 
   private static final int ROUNDS = 8 * CrashTable.SCALE;

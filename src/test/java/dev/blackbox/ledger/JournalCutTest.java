@@ -8,13 +8,10 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 
 /** The journal alone on a disk that loses its power, and planted faults that this must find. */
-@Tag("crash")
-@ExtendWith(QuietLog.class)
+@CrashRig
 class JournalCutTest {
 
   private static final int SEEDS = 150 * CrashTable.SCALE;

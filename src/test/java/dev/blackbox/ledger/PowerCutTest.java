@@ -4,13 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.blackbox.ledger.LedgerConfig.Sync;
 import java.nio.file.Path;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 
 /** The whole ledger, killed and without power, at operations of its disk. */
-@Tag("crash")
-@ExtendWith(QuietLog.class)
+@CrashRig
 class PowerCutTest {
 
   private static final int POWER_SEEDS = 20 * CrashTable.SCALE;

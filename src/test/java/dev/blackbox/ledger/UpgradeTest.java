@@ -19,9 +19,7 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipInputStream;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -30,8 +28,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * Ledgers that were written by each landed version, once closed in order and once as a kill left
  * them, with what {@link RebuildTest#firstBoot} did.
  */
-@Tag("crash")
-@ExtendWith(QuietLog.class)
+@CrashRig
 class UpgradeTest {
 
   private static final Path FIXTURES = Path.of("src/test/resources/dev/blackbox/ledger/upgrades");
