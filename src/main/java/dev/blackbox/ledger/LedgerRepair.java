@@ -17,6 +17,9 @@ final class LedgerRepair {
   /** Where segments go that a new journal replaces; a number is added. */
   private static final String REPLACED = "journal-damaged-";
 
+  /** Why nobody may open it, while the segments of two journals are in the directory. */
+  static final String REPLACING = "its journal is being replaced";
+
   private final StateDirectory directory;
   private final Path path;
   private final JournalFiles files;
@@ -34,6 +37,16 @@ final class LedgerRepair {
 
   List<String> run() throws IOException, LedgerRefusedException {
     Left left = mark.read();
+    if (left instanceof Left.Untrusted(_, String reason)
+        && reason.equals(REPLACING)
+        && Files.isDirectory(path.resolve(REMADE))) {
+      // A repair was ended in the middle of it. What it wrote is whole, and may be all there is.
+      Path replaced = replaceJournal();
+      done.add(
+          "the repair before was interrupted; its journal is in place now, the old segments are in "
+              + replaced.getFileName()
+              + " and those before it");
+    }
     Chain end;
     try {
       end = wholeJournal(left);
@@ -80,18 +93,8 @@ final class LedgerRepair {
       throw failure;
     }
     // From here on it is refused until all of the new journal is there; then repaired again.
-    mark.write(new Left.Untrusted(end.sequence(), "its journal is being replaced"));
-    Path replaced = freshName();
-    Files.createDirectory(replaced);
-    for (String segment : segmentsIn(files)) {
-      Files.move(path.resolve(segment), replaced.resolve(segment));
-    }
-    for (String segment : segmentsIn(JournalFiles.in(remade))) {
-      Files.move(remade.resolve(segment), path.resolve(segment));
-    }
-    files.forceDirectory();
-    JournalFiles.in(replaced).forceDirectory();
-    deleteAll(remade);
+    mark.write(new Left.Untrusted(end.sequence(), REPLACING));
+    Path replaced = replaceJournal();
     done.add(
         "the journal could not be used, because "
             + damaged.getMessage()
@@ -100,6 +103,34 @@ final class LedgerRepair {
             + " events of the database; the old segments are kept in "
             + replaced.getFileName());
     return end;
+  }
+
+  /**
+   * Moves the old segments away and then the new ones in, the first one first: while that one is
+   * not in its place, all that is there is old. Can be ended at any moment and done again.
+   *
+   * @return where the old ones are
+   */
+  private Path replaceJournal() throws IOException {
+    Path remade = path.resolve(REMADE);
+    JournalFiles remadeFiles = JournalFiles.in(remade);
+    Path replaced = freshName();
+    Files.createDirectory(replaced);
+    List<String> segments = segmentsIn(remadeFiles);
+    if (!segments.isEmpty() && SegmentHeader.firstSequence(segments.getFirst()) == 1) {
+      for (String segment : segmentsIn(files)) {
+        Files.move(path.resolve(segment), replaced.resolve(segment));
+      }
+      JournalFiles.in(replaced).forceDirectory();
+      files.forceDirectory();
+    }
+    for (String segment : segments) {
+      Files.move(remade.resolve(segment), path.resolve(segment));
+      files.forceDirectory();
+      remadeFiles.forceDirectory();
+    }
+    deleteAll(remade);
+    return replaced;
   }
 
   private Chain writeFromRows(Left left, LedgerRefusedException damaged, JournalFiles into)

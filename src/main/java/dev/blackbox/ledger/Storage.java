@@ -2,6 +2,7 @@ package dev.blackbox.ledger;
 
 import dev.blackbox.kernel.Problem;
 import java.io.IOException;
+import java.nio.file.FileSystemException;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
@@ -369,10 +370,13 @@ final class Storage {
     while (root.getCause() != null) {
       root = root.getCause();
     }
-    // Of SQL failures only kind and code: their text can repeat values of rows.
-    return root instanceof SQLException sql
-        ? sql.getClass().getSimpleName() + " " + sql.getErrorCode()
-        : String.valueOf(root.getMessage());
+    return switch (root) {
+      // Only kind and code: the text can repeat values of rows.
+      case SQLException sql -> sql.getClass().getSimpleName() + " " + sql.getErrorCode();
+      // Its text can be the file alone.
+      case FileSystemException file -> StateDirectory.reason(file);
+      default -> String.valueOf(root.getMessage());
+    };
   }
 
   private static final String NOTHING =

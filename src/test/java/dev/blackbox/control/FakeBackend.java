@@ -25,8 +25,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * An agent inside the test's own process, for what no real one does on demand. The prompt says what
  * it does: {@code block} works until it is stopped, {@code deaf} does not even then, {@code broken}
- * fails, {@code died} loses its process, {@code call} asks its model until that answers, anything
- * else is echoed. Each run is counted.
+ * fails, {@code died} loses its process, {@code call} asks its model until that answers, {@code
+ * cut} asks for a stream and believes it if it looks whole, anything else is echoed. Each run is
+ * counted.
  */
 final class FakeBackend implements Backend {
 
@@ -147,6 +148,11 @@ final class FakeBackend implements Backend {
           yield new AgentResult.Stopped(work("too late"));
         }
         case "call" -> new AgentResult.Answered(work(FakeModelCall.answer(slot)));
+        case "cut" ->
+            FakeModelCall.looksWhole(slot)
+                ? new AgentResult.Answered(work("whole"))
+                : new AgentResult.Broken(
+                    AgentResult.Kind.TRANSPORT, "the model broke off", work("partial"));
         case "broken" ->
             new AgentResult.Broken(AgentResult.Kind.TRANSPORT, "it broke", work("partial"));
         case "died" -> new AgentResult.Broken(AgentResult.Kind.PROCESS, "it died", work("partial"));

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 
 import dev.blackbox.control.StagedLedger.Planted;
+import dev.blackbox.ledger.QuietLog;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -19,12 +20,11 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
-import java.util.logging.Level;
-import java.util.logging.Logger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -33,6 +33,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * The turn engine, held against {@link Truth} in thousands of interleavings, each made from a seed.
  * See docs/testing.md for what it does and how to run more of it.
  */
+@ExtendWith(QuietLog.class)
 class TurnModelTest {
 
   /** Interleavings of one run, and the first seed. */
@@ -56,15 +57,10 @@ class TurnModelTest {
 
   private static final AtomicInteger DIRECTORIES = new AtomicInteger();
 
-  // What happens here on purpose thousands of times is not for the log of the build.
-  private static final Logger LOG = Logger.getLogger("dev.blackbox");
-  private static Level before = Level.INFO;
   private static Path base = Path.of("target");
 
   @BeforeAll
   static void prepare() throws IOException {
-    before = LOG.getLevel();
-    LOG.setLevel(Level.OFF);
     Path memory = Path.of("/dev/shm");
     base =
         Files.isWritable(memory)
@@ -74,7 +70,6 @@ class TurnModelTest {
 
   @AfterAll
   static void tidyUp() throws IOException {
-    LOG.setLevel(before);
     deleteAll(base);
   }
 

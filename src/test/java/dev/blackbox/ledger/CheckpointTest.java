@@ -10,6 +10,7 @@ import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.time.InstantSource;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -18,6 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
  * are older than 45 s, it leaves out the commit. A soak run lost facts that way while segments were
  * still deleted after it: the file ended at fact 7, and the journal began after fact 9.
  */
+@ExtendWith(QuietLog.class)
 class CheckpointTest {
 
   private static final int TURNS = 6;

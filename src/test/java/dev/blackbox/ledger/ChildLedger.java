@@ -28,19 +28,31 @@ final class ChildLedger {
 
   static ChildLedger start(Path state, Sync sync, int threads, String... jvmOptions)
       throws IOException {
+    List<String> command =
+        command(
+            List.of(jvmOptions),
+            ChildLedger.class,
+            state.toString(),
+            sync.name(),
+            String.valueOf(threads));
+    ProcessBuilder builder = new ProcessBuilder(command);
+    builder.redirectError(ProcessBuilder.Redirect.DISCARD);
+    return new ChildLedger(builder.start());
+  }
+
+  /** A small Java process of this class path. */
+  static List<String> command(List<String> jvmOptions, Class<?> main, String... arguments) {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(
         List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-Xmx128m"));
-    command.addAll(List.of(jvmOptions));
+    command.addAll(jvmOptions);
     // Surefire's own class path is one manifest; this is what it stands for.
     String classPath =
         System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
-    command.addAll(List.of("-cp", classPath, ChildLedger.class.getName()));
-    command.addAll(List.of(state.toString(), sync.name(), String.valueOf(threads)));
-    ProcessBuilder builder = new ProcessBuilder(command);
-    builder.redirectError(ProcessBuilder.Redirect.DISCARD);
-    return new ChildLedger(builder.start());
+    command.addAll(List.of("-cp", classPath, main.getName()));
+    command.addAll(List.of(arguments));
+    return command;
   }
 
   /** Reads that many acknowledgements, kills the process with SIGKILL, and reads the rest. */

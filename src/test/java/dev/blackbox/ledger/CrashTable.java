@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Stream;
 
 /** What one part of the crash rig tried and found; prints a line of the table. */
@@ -16,11 +17,14 @@ public final class CrashTable {
   /** How much more than in every build is tried: {@code mvn verify -Pcrash} sets it. */
   public static final int SCALE = Integer.getInteger("crash.scale", 1);
 
+  private static final List<CrashTable> PRINTED = new CopyOnWriteArrayList<>();
+
   private final String part;
   private final List<String> violations = new ArrayList<>();
   private final List<Long> recoveryNanos = new ArrayList<>();
   private int seeds;
   private int points;
+  private int kills;
 
   public CrashTable(String part) {
     this.part = part;
@@ -32,6 +36,11 @@ public final class CrashTable {
 
   public void point() {
     points++;
+  }
+
+  /** A process was really killed, and what it left was opened. */
+  public void kill() {
+    kills++;
   }
 
   public void recovered(Duration took) {
@@ -50,17 +59,42 @@ public final class CrashTable {
     return points;
   }
 
+  /** A line of the table; from now on it counts in {@link #printAll}. */
   public void print() {
-    System.out.printf(
+    PRINTED.add(this);
+    System.out.println(line());
+    violations.stream().limit(5).forEach(System.out::println);
+  }
+
+  /** The whole table, in the order of its parts, and the sums. Nothing if there is none. */
+  static void printAll() {
+    if (PRINTED.isEmpty()) {
+      return;
+    }
+    CrashTable sum = new CrashTable("all");
+    for (CrashTable each : PRINTED) {
+      sum.seeds += each.seeds;
+      sum.points += each.points;
+      sum.kills += each.kills;
+      sum.violations.addAll(each.violations);
+    }
+    System.out.println("crash rig | the whole table");
+    PRINTED.forEach(each -> System.out.println(each.line()));
+    System.out.println(sum.line());
+  }
+
+  private String line() {
+    return String.format(
         Locale.ROOT,
-        "crash rig | %-34s | seeds %5d | points %6d | violations %d | recovery p50 %s p99 %s%n",
+        "crash rig | %-38s | seeds %5d | points %6d | kills %3d | violations %d | recovery p50 %s"
+            + " p99 %s",
         part,
         seeds,
         points,
+        kills,
         violations.size(),
         percentile(50),
         percentile(99));
-    violations.stream().limit(5).forEach(System.out::println);
   }
 
   private String percentile(int of100) {

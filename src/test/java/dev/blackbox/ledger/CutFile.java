@@ -97,55 +97,65 @@ final class CutFile {
     int unit = random.nextBoolean() ? PAGE_BYTES : SECTOR_BYTES;
     // Disks are not always as bad as they can be: some cuts lose all, some nearly nothing.
     int keepOf8 = random.nextInt(9);
-    byte[] found = durable;
     int longest = Math.max(visible.length, durable.length);
+    Found found = new Found(durable, longest + unit);
     for (int start = 0; start < longest; start += unit) {
-      found = unitAfterCut(random, found, kept, start, unit, keepOf8);
+      unitAfterCut(random, found, kept, start, unit, keepOf8);
     }
-    return withLength(random, found);
+    return withLength(random, Arrays.copyOf(found.bytes, found.length));
   }
 
-  private byte[] unitAfterCut(
-      Random random, byte[] file, List<Change> changes, int start, int unit, int keepOf8) {
+  /** What is found, in the making: {@code bytes} has room behind {@code length}, of zeros. */
+  private static final class Found {
+    final byte[] bytes;
+    int length;
+
+    Found(byte[] durable, int room) {
+      bytes = Arrays.copyOf(durable, room);
+      length = durable.length;
+    }
+
+    void put(byte[] from, int offset, int at, int count) {
+      System.arraycopy(from, offset, bytes, at, count);
+      length = Math.max(length, at + count);
+    }
+  }
+
+  private void unitAfterCut(
+      Random random, Found found, List<Change> changes, int start, int unit, int keepOf8) {
     List<Change> here =
         changes.stream()
             .filter(
                 change -> change.isCut ? change.at < start + unit : touches(change, start, unit))
             .toList();
     if (here.isEmpty()) {
-      return file;
+      return;
     }
     int version = random.nextInt(8) < keepOf8 ? here.size() : random.nextInt(here.size() + 1);
     if (version == 0 && keepOf8 < 8 && start >= durable.length && random.nextBoolean()) {
-      return applied(file, new Change(start, new byte[unit], false, false));
+      found.put(new byte[unit], 0, start, unit);
+      return;
     }
-    byte[] result = file;
     for (Change change : here.subList(0, version)) {
-      result =
-          change.isCut ? zeroed(result, change, start, unit) : part(result, change, start, unit);
+      if (change.isCut) {
+        zero(found, change, start, unit);
+      } else {
+        int from = (int) Math.max(change.at, start);
+        int to = (int) Math.min(change.end(), start + unit);
+        found.put(change.bytes, (int) (from - change.at), from, to - from);
+      }
     }
-    return result;
   }
 
   private static boolean touches(Change change, int start, int unit) {
     return change.at < start + unit && change.end() > start;
   }
 
-  private static byte[] part(byte[] file, Change change, int start, int unit) {
-    int from = (int) Math.max(change.at, start);
-    int to = (int) Math.min(change.end(), start + unit);
-    byte[] bytes =
-        Arrays.copyOfRange(change.bytes, (int) (from - change.at), (int) (to - change.at));
-    return applied(file, new Change(from, bytes, false, false));
-  }
-
-  private static byte[] zeroed(byte[] file, Change cut, int start, int unit) {
-    byte[] result = file.clone();
+  private static void zero(Found found, Change cut, int start, int unit) {
     int from = (int) Math.max(cut.at, start);
-    if (from < result.length) {
-      Arrays.fill(result, from, Math.min(result.length, start + unit), (byte) 0);
+    if (from < found.length) {
+      Arrays.fill(found.bytes, from, Math.min(found.length, start + unit), (byte) 0);
     }
-    return result;
   }
 
   private byte[] withLength(Random random, byte[] found) {

@@ -20,11 +20,10 @@ import java.util.Random;
 import java.util.TreeMap;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Files of a closed ledger that were cut, changed, replaced or taken away. */
-@Tag("crash")
+@CrashRig
 class DamageTest {
 
   private static final int ROUNDS = 8 * CrashTable.SCALE;
@@ -108,6 +107,26 @@ class DamageTest {
     try (Ledger ledger = Ledgers.open(copy)) {
       assertThat(everythingIsThere(ledger)).isPresent();
       assertThat(ledger.reads().verify().problems()).isNotEmpty();
+    }
+  }
+
+  @Test
+  void p11FactsWhoseRowsAreThereAlreadyAreNotAppliedTwice() throws Exception {
+    long facts;
+    try (Ledger ledger = Ledgers.open(state)) {
+      facts = ledger.reads().verify().lastSequence();
+    }
+    // As if the rows had reached the disk without the events that say so.
+    Ledgers.sql(state, "DELETE FROM event WHERE sequence > " + (facts - 6));
+    new DatabaseMark(JournalFiles.in(state))
+        .write(
+            new DatabaseMark.Left.Open(
+                facts, LedgerConfig.Sync.POWER, Ledgers.BOOT.machineBootId()));
+    try (Ledger ledger = Ledgers.open(state)) {
+      assertThat(ledger.putRight())
+          .hasValueSatisfying(why -> assertThat(why).contains("made again"));
+      assertThat(everythingIsThere(ledger)).isEmpty();
+      assertThat(ledger.reads().session(1).orElseThrow().committedTurns()).isEqualTo(TURNS);
     }
   }
 

@@ -23,12 +23,14 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** A disk that fails, and a database that fails. */
 @Timeout(60)
+@ExtendWith(QuietLog.class)
 class FailingDiskTest {
 
   @TempDir Path temp;

@@ -3,18 +3,15 @@ package dev.blackbox.ledger;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.blackbox.ledger.CutDisk.Operation;
-import dev.blackbox.ledger.LedgerConfig.Sync;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The journal alone on a disk that loses its power, and planted faults that this must find. */
-@Tag("crash")
+@CrashRig
 class JournalCutTest {
 
   private static final int SEEDS = 150 * CrashTable.SCALE;
@@ -22,7 +19,13 @@ class JournalCutTest {
 
   @Test
   void p1NothingThatWasForcedIsLostAndNothingDeniedIsThere() throws IOException {
-    CrashTable table = run("journal, power cuts", SEEDS, UnaryOperator.identity(), _ -> {});
+    CrashTable table =
+        run(
+            "journal, power cuts",
+            SEEDS,
+            UnaryOperator.identity(),
+            UnaryOperator.identity(),
+            _ -> {});
     table.print();
     assertThat(table.violations()).isEmpty();
     assertThat(table.points()).isGreaterThan(SEEDS);
@@ -48,65 +51,53 @@ class JournalCutTest {
     found(ForcesAgain::new, _ -> {});
   }
 
+  @Test
+  void plantedATornRecordThatIsTakenForAWholeOneIsFound() throws IOException {
+    CrashTable table =
+        run(
+            "planted",
+            SEEDS_FOR_A_PLANTED_FAULT,
+            UnaryOperator.identity(),
+            TornReading::believing,
+            _ -> {});
+    assertThat(table.violations()).anyMatch(what -> what.contains("nobody wrote"));
+  }
+
+  @Test
+  void plantedAWholeRecordThatIsTakenForATornOneIsFound() throws IOException {
+    CrashTable table =
+        run(
+            "planted",
+            SEEDS_FOR_A_PLANTED_FAULT,
+            UnaryOperator.identity(),
+            TornReading::doubting,
+            _ -> {});
+    assertThat(table.violations()).anyMatch(what -> what.contains("acknowledged"));
+  }
+
   private static void found(UnaryOperator<JournalFiles> between, Consumer<CutDisk> plant)
       throws IOException {
-    CrashTable table = run("planted", SEEDS_FOR_A_PLANTED_FAULT, between, plant);
+    CrashTable table =
+        run("planted", SEEDS_FOR_A_PLANTED_FAULT, between, UnaryOperator.identity(), plant);
     assertThat(table.violations()).isNotEmpty();
   }
 
   private static CrashTable run(
-      String part, int seeds, UnaryOperator<JournalFiles> between, Consumer<CutDisk> plant)
+      String part,
+      int seeds,
+      UnaryOperator<JournalFiles> between,
+      UnaryOperator<JournalFiles> betweenReading,
+      Consumer<CutDisk> plant)
       throws IOException {
     CrashTable table = new CrashTable(part);
     for (int seed = 1; seed <= seeds; seed++) {
       Path root = CrashTable.directory();
-      JournalSeed one = new JournalSeed(seed, root, table, between, Sync.POWER);
+      JournalSeed one = new JournalSeed(seed, root, table, between, betweenReading);
       plant.accept(one.disk());
       one.run();
       CrashTable.delete(root);
     }
     return table;
-  }
-
-  /** Files as they are, but for what a subclass plants. */
-  private abstract static class Planted implements JournalFiles {
-    final JournalFiles real;
-
-    Planted(JournalFiles real) {
-      this.real = real;
-    }
-
-    @Override
-    public List<String> list() throws IOException {
-      return real.list();
-    }
-
-    @Override
-    public Output create(String name) throws IOException {
-      return planted(real.create(name));
-    }
-
-    abstract Output planted(Output output);
-
-    @Override
-    public Input open(String name) throws IOException {
-      return real.open(name);
-    }
-
-    @Override
-    public void rename(String from, String to) throws IOException {
-      real.rename(from, to);
-    }
-
-    @Override
-    public void delete(String name) throws IOException {
-      real.delete(name);
-    }
-
-    @Override
-    public void forceDirectory() throws IOException {
-      real.forceDirectory();
-    }
   }
 
   /** A file whose force is not what it should be. */
@@ -138,7 +129,7 @@ class JournalCutTest {
   }
 
   /** The header of a new segment is not forced before the segment gets its name. */
-  private static final class RenamesFirst extends Planted {
+  private static final class RenamesFirst extends PlantedFiles {
     RenamesFirst(JournalFiles real) {
       super(real);
     }
@@ -158,7 +149,7 @@ class JournalCutTest {
   }
 
   /** What failed once is asked for again, and its success is believed. */
-  private static final class ForcesAgain extends Planted {
+  private static final class ForcesAgain extends PlantedFiles {
     ForcesAgain(JournalFiles real) {
       super(real);
     }

@@ -5,9 +5,11 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.function.UnaryOperator;
 
 /**
@@ -27,6 +29,10 @@ final class JournalSeed {
   private final Path root;
   private final Journal journal;
   private final CrashTable table;
+  private final UnaryOperator<JournalFiles> betweenReading;
+
+  /** Bodies that were ever handed to the journal. */
+  private final Set<String> written = new HashSet<>();
 
   /** Body of each fact that was acknowledged, in order. */
   private final List<String> acknowledged = new ArrayList<>();
@@ -40,15 +46,24 @@ final class JournalSeed {
   private record Image(
       String point, Map<String, byte[]> files, List<String> acknowledged, List<String> denied) {}
 
+  /**
+   * @param between what lies between the journal and its disk when it is written
+   * @param betweenReading and when it is read
+   */
   JournalSeed(
-      long seed, Path root, CrashTable table, UnaryOperator<JournalFiles> between, Sync sync)
+      long seed,
+      Path root,
+      CrashTable table,
+      UnaryOperator<JournalFiles> between,
+      UnaryOperator<JournalFiles> betweenReading)
       throws IOException {
     this.seed = seed;
     this.random = new Random(seed);
     this.root = root;
     this.table = table;
+    this.betweenReading = betweenReading;
     this.disk = CutDisk.at(root.resolve("disk"), seed);
-    this.journal = new Journal(between.apply(disk), sync);
+    this.journal = new Journal(between.apply(disk), Sync.POWER);
   }
 
   CutDisk disk() {
@@ -100,6 +115,7 @@ final class JournalSeed {
       records.add(
           new JournalRecord(end.sequence() + 1, head.sequence(), end.hash(), fact).toBytes());
       bodies.add(body);
+      written.add(body);
       end = end.next(fact.head());
     }
     try {
@@ -127,10 +143,11 @@ final class JournalSeed {
     List<String> read = new ArrayList<>();
     String where = "seed " + seed + " at " + image.point + ": ";
     try {
-      JournalReader reader = new JournalReader(JournalFiles.in(directory), directory);
+      JournalReader reader =
+          new JournalReader(betweenReading.apply(JournalFiles.in(directory)), directory);
       if (!reader.segments().isEmpty()) {
         reader.replay(
-            Chain.START, Long.MAX_VALUE, fact -> read.add(fact.fact().bodies().getFirst()));
+            Chain.START, Long.MAX_VALUE, fact -> read.add(String.join("", fact.fact().bodies())));
       }
     } catch (LedgerRefusedException refused) {
       table.violation(where + "refused: " + refused.getMessage());
@@ -139,6 +156,9 @@ final class JournalSeed {
     int safe = image.acknowledged.size();
     if (read.size() < safe || !read.subList(0, safe).equals(image.acknowledged)) {
       table.violation(where + "acknowledged " + safe + ", read " + read.size());
+    }
+    if (!written.containsAll(read)) {
+      table.violation(where + "a fact is there that nobody wrote");
     }
     if (read.stream().anyMatch(image.denied::contains)) {
       table.violation(where + "a fact is there of which a caller was told that it is not");

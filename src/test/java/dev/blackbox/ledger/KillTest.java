@@ -8,6 +8,7 @@ import dev.blackbox.turn.TurnSnapshot;
 import dev.blackbox.turn.TurnState;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.io.TempDir;
@@ -15,6 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Real processes, really killed. */
+@CrashRig
 class KillTest {
 
   @TempDir Path temp;
@@ -24,13 +26,17 @@ class KillTest {
   void p1NothingAcknowledgedIsLostByKillMinus9(Sync sync) throws Exception {
     Path state = temp.resolve("state");
     Path loaded = temp.resolve("loaded");
-    int kills = sync == Sync.POWER ? 3 : 2;
+    int kills = (sync == Sync.POWER ? 3 : 2) * Math.min(CrashTable.SCALE, 4);
+    CrashTable table = new CrashTable("ledger, really killed, " + sync);
     for (int kill = 1; kill <= kills; kill++) {
       ChildLedger child = ChildLedger.start(state, sync, 4, "-Xlog:class+load:file=" + loaded);
       List<String> acknowledged = child.killedAfter(40 + 97 * kill);
       assertThat(acknowledged).hasSizeGreaterThanOrEqualTo(40 + 97 * kill);
+      table.kill();
+      long start = System.nanoTime();
       try (Ledger ledger = Ledgers.open(state)) {
         LedgerFacts.Recovered recovered = ledger.recover();
+        table.recovered(Duration.ofNanos(System.nanoTime() - start));
         assertThat(recovered.factsApplied()).as("kill %d", kill).isPositive();
         acknowledged.forEach(line -> isThere(ledger, line));
         assertThat(ledger.reads().verify().problems()).isEmpty();
@@ -39,9 +45,10 @@ class KillTest {
       assertThat(classes.contains("dev.blackbox.ledger.Schema ")).isTrue();
       assertThat(classes.contains("org.flywaydb.core.Flyway ")).as("Flyway was started").isFalse();
     }
+    table.print();
   }
 
-  private static void isThere(Ledger ledger, String line) {
+  static void isThere(Ledger ledger, String line) {
     String[] words = line.substring(0, line.length() - 1).split(" ", -1);
     long session = Long.parseLong(words[1]);
     TurnSnapshot turn =

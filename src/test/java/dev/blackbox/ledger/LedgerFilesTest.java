@@ -18,9 +18,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Backup, restore and repair: of good files, of files that are being written, of damaged ones. */
+@ExtendWith(QuietLog.class)
 class LedgerFilesTest {
 
   @TempDir Path temp;

@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
 
 /**
  * One seed of the whole ledger on a disk that loses its power, or whose process is killed: some
@@ -40,6 +41,7 @@ final class LedgerSeed {
 
   private final List<Image> images = new CopyOnWriteArrayList<>();
   private int imagesWanted;
+  private Consumer<Path> plant = _ -> {};
 
   private record Image(String point, Map<String, byte[]> files, List<String> acknowledged) {}
 
@@ -55,6 +57,14 @@ final class LedgerSeed {
     this.machineAfterwards = machineAfterwards;
     this.root = root;
     this.table = table;
+  }
+
+  /**
+   * @param fault done to the closed files that were recovered, before they are looked at
+   */
+  LedgerSeed planting(Consumer<Path> fault) {
+    plant = fault;
+    return this;
   }
 
   private static LedgerFacts.BootStarting boot(String machine) {
@@ -191,6 +201,7 @@ final class LedgerSeed {
 
   /** The rows are what applying the whole journal gives. */
   private void sameRows(Path directory, String where) throws IOException, LedgerRefusedException {
+    plant.accept(directory);
     Map<String, List<String>> rows = Ledgers.dump(directory);
     Path copy =
         Ledgers.journalOnly(directory, directory.resolveSibling(directory.getFileName() + "-copy"));

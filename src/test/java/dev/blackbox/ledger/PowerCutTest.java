@@ -4,11 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.blackbox.ledger.LedgerConfig.Sync;
 import java.nio.file.Path;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The whole ledger, killed and without power, at operations of its disk. */
-@Tag("crash")
+@CrashRig
 class PowerCutTest {
 
   private static final int POWER_SEEDS = 20 * CrashTable.SCALE;
@@ -29,6 +28,25 @@ class PowerCutTest {
       table.print();
       assertThat(table.violations()).isEmpty();
     }
+  }
+
+  @Test
+  void plantedAFactThatIsAppliedTwiceIsFound() throws Exception {
+    CrashTable table = new CrashTable("planted");
+    for (int seed = 1; seed <= 20 && table.violations().isEmpty(); seed++) {
+      Path root = CrashTable.directory();
+      new LedgerSeed(seed, Sync.POWER, false, LedgerSeed.MACHINE, root, table)
+          .planting(PowerCutTest::countAnswersTwice)
+          .run();
+      CrashTable.delete(root);
+    }
+    assertThat(table.violations())
+        .anyMatch(what -> what.contains("the rows are not what the journal gives"));
+  }
+
+  /** What the settling of a turn leaves that is applied again, where nothing refuses it. */
+  private static void countAnswersTwice(Path directory) {
+    Ledgers.sql(directory, "UPDATE session SET committed_turns = committed_turns + 1");
   }
 
   private static CrashTable run(

@@ -6,12 +6,14 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import java.nio.file.Path;
 import org.jdbi.v3.core.Handle;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
  * What is said when a statement fails: never the values that it was given, which may be prompts and
  * answers.
  */
+@ExtendWith(QuietLog.class)
 class QuietFailureTest {
 
   private static final String SECRET = "prompt-55c1";

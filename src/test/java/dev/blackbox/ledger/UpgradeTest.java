@@ -19,7 +19,6 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipInputStream;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -29,7 +28,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * Ledgers that were written by each landed version, once closed in order and once as a kill left
  * them, with what {@link RebuildTest#firstBoot} did.
  */
-@Tag("crash")
+@CrashRig
 class UpgradeTest {
 
   private static final Path FIXTURES = Path.of("src/test/resources/dev/blackbox/ledger/upgrades");
