@@ -141,9 +141,14 @@ final class AnthropicMessages {
     }
   }
 
-  /** Plain text is text; what an engine would have to open is refused. */
+  /**
+   * Plain text is text, with the title and the context that a model would be shown before it; what
+   * an engine would have to open is refused.
+   */
   private void document(Node block, ContentParts content) throws RequestRefusedException {
     Node source = source(block);
+    content.text(block.text("title").orElse(""));
+    content.text(block.text("context").orElse(""));
     switch (source.type()) {
       case "text" -> content.text(source.text("data").orElse(""));
       case "content" -> {

@@ -107,21 +107,20 @@ final class ResponsesItems {
     }
     String name =
         tools.names().registerCall(item.requiredText("name"), item.text("namespace"), custom);
-    if (!messages.call(callId(item), name, arguments.isBlank() ? "{}" : arguments)) {
+    String callId = item.text("call_id").orElse("");
+    String id = callId.isEmpty() ? item.text("id").orElse("") : callId;
+    if (!messages.call(id, name, arguments.isBlank() ? "{}" : arguments)) {
       throw item.refused("call_id", "another call of the conversation has this id");
     }
   }
 
   private void output(Node item) throws RequestRefusedException {
     forgetReasoning();
-    if (!messages.result(callId(item), content(item, "output").content())) {
+    // Not its own id: that is no call's.
+    String callId = item.text("call_id").orElse("");
+    if (!messages.result(callId, content(item, "output").content())) {
       throw item.refused("call_id", "is missing, and no call waits for an output");
     }
-  }
-
-  private static String callId(Node item) throws RequestRefusedException {
-    String callId = item.text("call_id").orElse("");
-    return callId.isEmpty() ? item.text("id").orElse("") : callId;
   }
 
   private ContentParts content(Node item, String key) throws RequestRefusedException {
