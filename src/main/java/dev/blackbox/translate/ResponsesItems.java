@@ -42,8 +42,12 @@ final class ResponsesItems {
     switch (type) {
       case "message" -> message(item);
       case "reasoning" -> {
-        messages.closeAssistant();
-        reasoning.addAll(reasoningOf(item));
+        List<String> texts = reasoningOf(item);
+        // Sealed reasoning says nothing to an engine, and parts nothing.
+        if (!texts.isEmpty()) {
+          messages.closeAssistant();
+          reasoning.addAll(texts);
+        }
       }
       case "function_call" -> call(item, false, item.text("arguments").orElse(""));
       case "custom_tool_call" ->

@@ -32,7 +32,7 @@ class DialectsDocumentTest {
           StreamsCorpusTest.class,
           EngineErrorsTest.class,
           RoundTripTest.class,
-          ConversationTest.class,
+          BothWaysTest.class,
           GoldensTest.class);
   private static final Pattern CASE = Pattern.compile("`([A-Za-z-]+/[A-Za-z0-9-]+)`");
 
