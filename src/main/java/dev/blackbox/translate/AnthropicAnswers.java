@@ -31,12 +31,10 @@ public final class AnthropicAnswers {
    */
   public static Map<String, @Nullable Object> of(
       ChatChunk answer, TranslatedRequest request, IdSource ids) throws BrokenAnswerException {
-    FinishReason reason = FinishReason.of(answer.finishReason().orElse("stop"));
+    FinishReason reason = FinishReason.of(answer);
     CallAssembler assembler = new CallAssembler(request, ids, "toolu_");
-    long characters = (long) answer.reasoning().length() + answer.text().length();
     for (ChatToolDelta call : answer.toolCalls()) {
       assembler.add(call);
-      characters += call.arguments().length();
     }
     List<ToolCall> calls = assembler.whole(reason != FinishReason.STOP);
     List<Map<String, @Nullable Object>> content = new ArrayList<>();
@@ -50,7 +48,8 @@ public final class AnthropicAnswers {
       content.add(toolUseBlock(call, call.input()));
     }
     boolean refused = !answer.refusal().isEmpty();
-    Tokens tokens = Tokens.of(answer.usage().orElse(ChatUsage.UNKNOWN), request, characters);
+    Tokens tokens =
+        Tokens.of(answer.usage().orElse(ChatUsage.UNKNOWN), request, Tokens.characters(answer));
     return message(
         answer.id().isEmpty() ? ids.next("msg_") : answer.id(),
         answer.model().isEmpty() ? request.model() : answer.model(),

@@ -94,20 +94,15 @@ final class AnthropicMessages {
 
   private void result(Node block) throws RequestRefusedException {
     ContentParts content = new ContentParts();
-    boolean failed = block.flag("is_error");
     if (block.get("content") instanceof String text) {
-      content.text(failed ? ChatMessages.FAILED_TOOL + text : text);
+      content.text(text);
     } else {
-      List<Node> parts = block.objects("content");
-      boolean textFirst = !parts.isEmpty() && parts.getFirst().type().equals("text");
-      if (failed && textFirst) {
-        content.text(ChatMessages.FAILED_TOOL + parts.getFirst().text("text").orElse(""));
-      } else if (failed) {
-        content.text(ChatMessages.FAILED_TOOL.strip());
-      }
-      for (Node part : failed && textFirst ? parts.subList(1, parts.size()) : parts) {
+      for (Node part : block.objects("content")) {
         part(part, content, "a tool result");
       }
+    }
+    if (block.flag("is_error")) {
+      content.mark(ChatMessages.FAILED_TOOL);
     }
     if (!messages.result(block.text("tool_use_id").orElse(""), content.content())) {
       throw block.refused("tool_use_id", "is missing, and no tool_use waits for a result");
@@ -141,9 +136,14 @@ final class AnthropicMessages {
     }
   }
 
-  /** Plain text is text; what an engine would have to open is refused. */
+  /**
+   * Plain text is text, with the title and the context that a model would be shown before it; what
+   * an engine would have to open is refused.
+   */
   private void document(Node block, ContentParts content) throws RequestRefusedException {
     Node source = source(block);
+    content.text(block.text("title").orElse(""));
+    content.text(block.text("context").orElse(""));
     switch (source.type()) {
       case "text" -> content.text(source.text("data").orElse(""));
       case "content" -> {

@@ -17,7 +17,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A piece belongs to the call of its index; without an index to the call of its id, else to the
  * last call. A new name together with a new id begins a new call even if the index was there before
- * (some engines give each call index 0). The first name and the first id count.
+ * (some engines give each call index 0). Without ids (Gemini's gives neither) a name begins a new
+ * call if the arguments before are whole, and it is another name or more arguments come. The first
+ * name and the first id count.
  */
 final class CallAssembler {
 
@@ -69,7 +71,9 @@ final class CallAssembler {
           !piece.id().isEmpty() && !draft.id.isEmpty() && !piece.id().equals(draft.id);
       boolean sameId = !piece.id().isEmpty() && piece.id().equals(draft.id);
       boolean last = i == drafts.size() - 1;
-      if (sameIndex && !(beginsAnother && otherId && !draft.name.isEmpty())) {
+      boolean another =
+          (beginsAnother && otherId && !draft.name.isEmpty()) || followsWhole(piece, draft);
+      if (sameIndex && !another) {
         return draft;
       }
       if (piece.index().isEmpty() && (sameId || (last && !startsUnnumbered(piece, draft)))) {
@@ -82,6 +86,17 @@ final class CallAssembler {
     Draft draft = new Draft(piece.index().orElse(drafts.size()));
     drafts.add(draft);
     return draft;
+  }
+
+  /** Two names, or two whole objects of arguments, are never those of one call. */
+  private static boolean followsWhole(ChatToolDelta piece, Draft draft) {
+    boolean saysMore =
+        !piece.name().equals(draft.name) || piece.arguments().stripLeading().startsWith("{");
+    return piece.id().isEmpty()
+        && !piece.name().isEmpty()
+        && !draft.name.isEmpty()
+        && saysMore
+        && object(draft.arguments.toString()) != null;
   }
 
   /** Whether a piece without an index begins a call, seen from the call before it. */

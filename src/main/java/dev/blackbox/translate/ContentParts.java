@@ -19,11 +19,24 @@ final class ContentParts {
 
   void text(String text) {
     if (!text.isEmpty()) {
-      Map<String, @Nullable Object> part = new LinkedHashMap<>();
-      part.put("type", "text");
-      part.put("text", text);
-      parts.add(part);
+      parts.add(textPart(text));
     }
+  }
+
+  /** Begins the first text with this; an image, or nothing, gets a text before it. */
+  void mark(String beginning) {
+    if (!parts.isEmpty() && parts.getFirst().get("text") instanceof String text) {
+      parts.set(0, textPart(beginning + text));
+    } else {
+      parts.addFirst(textPart(beginning.strip()));
+    }
+  }
+
+  private static Map<String, @Nullable Object> textPart(String text) {
+    Map<String, @Nullable Object> part = new LinkedHashMap<>();
+    part.put("type", "text");
+    part.put("text", text);
+    return part;
   }
 
   void image(String url, Optional<String> detail) {

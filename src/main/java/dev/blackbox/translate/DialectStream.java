@@ -133,6 +133,9 @@ public abstract sealed class DialectStream permits AnthropicStream, ResponsesStr
       open(chunk.id(), chunk.model(), chunk.createdSeconds(), out);
       if (state == State.OPEN) {
         content(chunk, out);
+      } else if (Tokens.characters(chunk) > 0) {
+        // Its calls may be running already, so nothing can be added; and it is not to look whole.
+        throw new BrokenAnswerException("the engine went on after its finish reason");
       }
       chunk.usage().ifPresent(reported -> usage = reported);
     } catch (BrokenAnswerException broken) {
@@ -163,10 +166,7 @@ public abstract sealed class DialectStream permits AnthropicStream, ResponsesStr
   }
 
   private void count(ChatChunk chunk) throws BrokenAnswerException {
-    characters += chunk.reasoning().length() + chunk.text().length() + chunk.refusal().length();
-    for (ChatToolDelta piece : chunk.toolCalls()) {
-      characters += piece.name().length() + piece.arguments().length();
-    }
+    characters += Tokens.characters(chunk);
     if (characters > ANSWER_CHARACTERS_MAX) {
       throw new BrokenAnswerException(
           "an answer of more than " + ANSWER_CHARACTERS_MAX + " characters");

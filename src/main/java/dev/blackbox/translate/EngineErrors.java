@@ -97,11 +97,12 @@ public final class EngineErrors {
 
   /** The HTTP status that an error inside of a stream names, if it is one of an error. */
   public static OptionalInt statusOf(Map<String, @Nullable Object> frame) {
-    Map<?, ?> error = frame.get("error") instanceof Map<?, ?> inner ? inner : frame;
     // status_code: recording proxy; an integer code: vLLM and SGLang.
-    for (String key : List.of("status_code", "code")) {
-      if (error.get(key) instanceof Integer status && status >= 400 && status <= 599) {
-        return OptionalInt.of(status);
+    for (Map<?, ?> error : places(frame)) {
+      for (String key : List.of("status_code", "code")) {
+        if (error.get(key) instanceof Integer status && status >= 400 && status <= 599) {
+          return OptionalInt.of(status);
+        }
       }
     }
     return OptionalInt.empty();
@@ -230,10 +231,14 @@ public final class EngineErrors {
     return found.text().isEmpty() ? message : found.text();
   }
 
+  /** Where an error may say what it is; gateways put an engine's error into one of their own. */
   private static List<Map<?, ?>> places(Map<?, ?> body) {
     List<Map<?, ?>> places = new ArrayList<>();
     for (Object inner : new @Nullable Object[] {body.get("detail"), body.get("error")}) {
       if (inner instanceof Map<?, ?> object) {
+        if (object.get("error") instanceof Map<?, ?> nested) {
+          places.add(nested);
+        }
         places.add(object);
       }
     }

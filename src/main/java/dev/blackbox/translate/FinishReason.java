@@ -1,5 +1,7 @@
 package dev.blackbox.translate;
 
+import dev.blackbox.wire.ChatChunk;
+
 /** Why an engine's answer ended. */
 enum FinishReason {
   /** It said what it had to say: also each reason that we do not know. */
@@ -7,12 +9,27 @@ enum FinishReason {
   LENGTH,
   FILTERED;
 
+  /**
+   * The reason of a whole answer.
+   *
+   * @throws BrokenAnswerException if the engine broke off, or gave none
+   */
+  static FinishReason of(ChatChunk answer) throws BrokenAnswerException {
+    return of(
+        answer
+            .finishReason()
+            .orElseThrow(
+                () -> new BrokenAnswerException("the engine's answer has no finish reason")));
+  }
+
   static FinishReason of(String reason) throws BrokenAnswerException {
     return switch (reason) {
-      case "length", "max_tokens" -> LENGTH;
+      // model_length: Mistral's, for the end of the context window.
+      case "length", "max_tokens", "model_length" -> LENGTH;
       case "content_filter" -> FILTERED;
-      // SGLang and vLLM end a generation so that was aborted or went wrong.
-      case "abort", "error" ->
+      // SGLang and vLLM end a generation so that was aborted or went wrong, DeepSeek one that it
+      // has no room for.
+      case "abort", "error", "insufficient_system_resource" ->
           throw new BrokenAnswerException("the engine ended its answer with \"" + reason + "\"");
       default -> STOP;
     };

@@ -21,12 +21,10 @@ public final class ResponsesAnswers {
    */
   public static Map<String, @Nullable Object> of(
       ChatChunk answer, TranslatedRequest request, IdSource ids) throws BrokenAnswerException {
-    FinishReason reason = FinishReason.of(answer.finishReason().orElse("stop"));
+    FinishReason reason = FinishReason.of(answer);
     CallAssembler assembler = new CallAssembler(request, ids, "call_");
-    long characters = (long) answer.reasoning().length() + answer.text().length();
     for (ChatToolDelta call : answer.toolCalls()) {
       assembler.add(call);
-      characters += call.arguments().length();
     }
     List<Map<String, @Nullable Object>> output = new ArrayList<>();
     if (!answer.reasoning().isEmpty()) {
@@ -54,7 +52,9 @@ public final class ResponsesAnswers {
             output,
             request);
     conclude(
-        response, reason, Tokens.of(answer.usage().orElse(ChatUsage.UNKNOWN), request, characters));
+        response,
+        reason,
+        Tokens.of(answer.usage().orElse(ChatUsage.UNKNOWN), request, Tokens.characters(answer)));
     return response;
   }
 

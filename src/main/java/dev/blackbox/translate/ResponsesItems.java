@@ -42,8 +42,12 @@ final class ResponsesItems {
     switch (type) {
       case "message" -> message(item);
       case "reasoning" -> {
-        messages.closeAssistant();
-        reasoning.addAll(reasoningOf(item));
+        List<String> texts = reasoningOf(item);
+        // Sealed reasoning says nothing to an engine, and parts nothing.
+        if (!texts.isEmpty()) {
+          messages.closeAssistant();
+          reasoning.addAll(texts);
+        }
       }
       case "function_call" -> call(item, false, item.text("arguments").orElse(""));
       case "custom_tool_call" ->
@@ -107,21 +111,20 @@ final class ResponsesItems {
     }
     String name =
         tools.names().registerCall(item.requiredText("name"), item.text("namespace"), custom);
-    if (!messages.call(callId(item), name, arguments.isBlank() ? "{}" : arguments)) {
+    String callId = item.text("call_id").orElse("");
+    String id = callId.isEmpty() ? item.text("id").orElse("") : callId;
+    if (!messages.call(id, name, arguments.isBlank() ? "{}" : arguments)) {
       throw item.refused("call_id", "another call of the conversation has this id");
     }
   }
 
   private void output(Node item) throws RequestRefusedException {
     forgetReasoning();
-    if (!messages.result(callId(item), content(item, "output").content())) {
+    // Not its own id: that is no call's.
+    String callId = item.text("call_id").orElse("");
+    if (!messages.result(callId, content(item, "output").content())) {
       throw item.refused("call_id", "is missing, and no call waits for an output");
     }
-  }
-
-  private static String callId(Node item) throws RequestRefusedException {
-    String callId = item.text("call_id").orElse("");
-    return callId.isEmpty() ? item.text("id").orElse("") : callId;
   }
 
   private ContentParts content(Node item, String key) throws RequestRefusedException {

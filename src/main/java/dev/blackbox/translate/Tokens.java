@@ -1,5 +1,7 @@
 package dev.blackbox.translate;
 
+import dev.blackbox.wire.ChatChunk;
+import dev.blackbox.wire.ChatToolDelta;
 import dev.blackbox.wire.ChatUsage;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -35,6 +37,16 @@ record Tokens(
         usage.reasoningTokens(),
         usage.cachedTokens().isPresent(),
         estimated);
+  }
+
+  /** How much a chunk or a whole answer says: the same for both, so that estimates are. */
+  static long characters(ChatChunk chunk) {
+    long characters =
+        (long) chunk.reasoning().length() + chunk.text().length() + chunk.refusal().length();
+    for (ChatToolDelta call : chunk.toolCalls()) {
+      characters += call.name().length() + call.arguments().length();
+    }
+    return characters;
   }
 
   /** Anthropic counts cached tokens apart. */

@@ -120,8 +120,10 @@ public final class ChatProgress {
     }
     for (JsonNode choice : tree.path("choices")) {
       int index = choice.path("index").asInt(0);
-      if (choice.path("finish_reason").isTextual()) {
-        finishReason = Optional.of(choice.path("finish_reason").textValue());
+      String reason = choice.path("finish_reason").textValue();
+      // Some engines send an empty one with each chunk.
+      if (reason != null && !reason.isEmpty()) {
+        finishReason = Optional.of(reason);
         finishedChoices.add(index);
       }
       countToolCalls(index, choice.path(messageKey).path("tool_calls"));

@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
 /** Answers in both dialects, case by case: whole, and as a stream that is cut at every byte. */
@@ -33,6 +34,22 @@ class AnswersCorpusTest {
             one ->
                 DynamicTest.dynamicTest(
                     Corpus.name(one), () -> new Answer(one, dialect, key).check()));
+  }
+
+  /** A case says nothing of a dialect only if it uses what that dialect has not. */
+  @Test
+  void eachCaseIsOfBothDialectsOrHasToolsOfOne() {
+    for (Map<String, @Nullable Object> one : Corpus.cases("answers.json")) {
+      List<?> broken = Corpus.list(one.get("broken"));
+      for (String key : List.of("anthropic", "responses")) {
+        boolean said = one.get(key) != null || broken.contains(key);
+        boolean hasNoSuchTools =
+            key.equals("anthropic")
+                && one.get("request-responses") != null
+                && !one.containsKey("request");
+        assertThat(said || hasNoSuchTools).as("%s, %s", Corpus.name(one), key).isTrue();
+      }
+    }
   }
 
   private static final class Answer {
@@ -70,9 +87,6 @@ class AnswersCorpusTest {
         assertThatThrownBy(this::whole).isInstanceOf(BrokenAnswerException.class);
       } else {
         Corpus.check(whole(), one.get(key));
-      }
-      if (one.get("whole-only") != null) {
-        return;
       }
       byte[] bytes =
           EngineStream.bytes(

@@ -30,6 +30,9 @@ final class EngineStream {
     List<Map<String, @Nullable Object>> chunks = new ArrayList<>();
     chunks.add(chunk(Map.of("role", "assistant", "content", ""), null, Map.of()));
     for (String key : List.of("reasoning_content", "reasoning", "content", "refusal")) {
+      for (Object part : Corpus.list(message.get(key))) {
+        chunks.add(chunk(Map.of(key, List.of(part)), null, Map.of()));
+      }
       if (message.get(key) instanceof String text) {
         for (String piece : pieces(text)) {
           chunks.add(chunk(Map.of(key, piece), null, Map.of()));
@@ -52,12 +55,14 @@ final class EngineStream {
 
   /** The first pieces of all calls, then the second ones, and so on. */
   private static void interleaved(List<?> calls, List<Map<String, @Nullable Object>> chunks) {
-    List<List<String>> arguments = new ArrayList<>();
+    List<List<?>> arguments = new ArrayList<>();
     int most = 0;
     for (int i = 0; i < calls.size(); i++) {
       Map<String, @Nullable Object> call = Corpus.object(calls.get(i));
       Map<String, @Nullable Object> function = Corpus.object(call.get("function"));
-      List<String> pieces = pieces(String.valueOf(function.get("arguments")));
+      Object whole = function.get("arguments");
+      List<?> pieces =
+          whole instanceof String text ? pieces(text) : whole == null ? List.of() : List.of(whole);
       arguments.add(pieces);
       most = Math.max(most, pieces.size());
       Map<String, @Nullable Object> first = new LinkedHashMap<>();

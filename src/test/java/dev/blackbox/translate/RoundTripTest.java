@@ -8,33 +8,33 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.random.RandomGenerator;
-import java.util.random.RandomGeneratorFactory;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /**
  * Any answer goes to an agent, whole and streamed, comes back as its history, and is then the same
- * message again: text, thinking, calls, ids and order. {@code -DroundTrip.seed=…} repeats a run.
+ * message again: text, thinking, refusals, calls, ids and order.
  */
 class RoundTripTest {
 
-  private static final int ANSWERS = 300;
-  private static final long SEED = Long.getLong("roundTrip.seed", System.nanoTime());
+  private static final int CONVERSATIONS = 20;
+  private static final int ANSWERS = 15;
   private static final List<String> TOOLS =
       List.of("f", "read_file", "mcp.server.tool", "x".repeat(70), "naïve tool");
 
-  private final RandomGenerator random = RandomGeneratorFactory.of("L64X128MixRandom").create(SEED);
-
   @Test
   void anthropicConversationsSurvive() throws Exception {
+    Seeds.check("anthropicConversationsSurvive", CONVERSATIONS, RoundTripTest::anthropic);
+  }
+
+  private static void anthropic(RandomTalk random) throws Exception {
     List<Map<String, Object>> tools =
         TOOLS.stream().map(name -> Map.<String, Object>of("name", name)).toList();
     List<Object> history = new ArrayList<>();
     for (int i = 0; i < ANSWERS; i++) {
       Map<String, Object> before = request("messages", List.copyOf(history), tools);
       TranslatedRequest request = AnthropicRequests.toChat(before, TranslationOptions.DEFAULT);
-      Map<String, @Nullable Object> message = message(request, i);
+      Map<String, @Nullable Object> message = message(random, request, i);
       Map<String, @Nullable Object> whole =
           AnthropicAnswers.of(chunk(message), request, Corpus.counting());
       byte[] bytes =
@@ -43,21 +43,24 @@ class RoundTripTest {
           Assembled.anthropic(
               EngineStream.run(
                   bytes,
-                  random.nextInt(bytes.length),
+                  random.below(bytes.length),
                   new AnthropicStream(request, Corpus.counting())));
-      assertThat(streamed).as("seed %d, answer %d", SEED, i).isEqualTo(whole);
+      assertThat(streamed).as("answer %d", i).isEqualTo(whole);
       history.add(turn("assistant", streamed.get("content")));
       history.add(turn("user", results(streamed, "tool_use", "id", "tool_result", "tool_use_id")));
       assertLast(
           AnthropicRequests.toChat(request("messages", history, tools), TranslationOptions.DEFAULT),
           message,
           i);
-      trim(history);
     }
   }
 
   @Test
   void responsesConversationsSurvive() throws Exception {
+    Seeds.check("responsesConversationsSurvive", CONVERSATIONS, RoundTripTest::responses);
+  }
+
+  private static void responses(RandomTalk random) throws Exception {
     List<Map<String, Object>> tools = new ArrayList<>();
     for (String name : TOOLS) {
       tools.add(Map.of("type", "function", "name", name));
@@ -75,7 +78,7 @@ class RoundTripTest {
     for (int i = 0; i < ANSWERS; i++) {
       Map<String, Object> before = request("input", List.copyOf(history), tools);
       TranslatedRequest request = ResponsesRequests.toChat(before, TranslationOptions.DEFAULT);
-      Map<String, @Nullable Object> message = message(request, i);
+      Map<String, @Nullable Object> message = message(random, request, i);
       Map<String, @Nullable Object> whole =
           ResponsesAnswers.of(chunk(message), request, Corpus.counting());
       byte[] bytes =
@@ -84,9 +87,9 @@ class RoundTripTest {
           Assembled.responses(
               EngineStream.run(
                   bytes,
-                  random.nextInt(bytes.length),
+                  random.below(bytes.length),
                   new ResponsesStream(request, Corpus.counting())));
-      assertThat(streamed).as("seed %d, answer %d", SEED, i).isEqualTo(whole);
+      assertThat(streamed).as("answer %d", i).isEqualTo(whole);
       for (Object item : Corpus.list(streamed.get("output"))) {
         history.add(item);
       }
@@ -96,13 +99,11 @@ class RoundTripTest {
           ResponsesRequests.toChat(request("input", history, tools), TranslationOptions.DEFAULT),
           message,
           i);
-      if (history.size() > 60) {
-        history.clear();
-      }
     }
   }
 
-  private void assertLast(TranslatedRequest again, Map<String, @Nullable Object> message, int i) {
+  private static void assertLast(
+      TranslatedRequest again, Map<String, @Nullable Object> message, int i) {
     List<?> messages = Corpus.list(again.chat().get("messages"));
     Map<String, @Nullable Object> last = Map.of();
     for (Object one : messages) {
@@ -112,30 +113,31 @@ class RoundTripTest {
     }
     for (String key : List.of("content", "reasoning_content", "tool_calls")) {
       assertThat(Json.write(last.get(key)))
-          .as("seed %d, answer %d, %s", SEED, i, key)
+          .as("answer %d, %s", i, key)
           .isEqualTo(Json.write(message.get(key)));
     }
   }
 
   /** A message as an engine would give it, in the names that it was shown. */
-  private Map<String, @Nullable Object> message(TranslatedRequest request, int number) {
+  private static Map<String, @Nullable Object> message(
+      RandomTalk random, TranslatedRequest request, int number) {
     List<String> names = new ArrayList<>();
     for (Object tool : Corpus.list(request.chat().get("tools"))) {
       names.add(String.valueOf(Corpus.object(Corpus.object(tool).get("function")).get("name")));
     }
     Map<String, @Nullable Object> message = new LinkedHashMap<>();
     message.put("role", "assistant");
-    int calls = random.nextInt(4);
-    boolean speaks = calls == 0 || random.nextBoolean();
-    message.put("content", speaks ? text() : null);
-    if (random.nextBoolean()) {
-      message.put("reasoning_content", text());
+    int calls = random.below(4);
+    boolean speaks = calls == 0 || random.once(2);
+    message.put("content", speaks ? random.text() : null);
+    if (random.once(2)) {
+      message.put("reasoning_content", random.text());
     }
     List<Object> list = new ArrayList<>();
     for (int i = 0; i < calls; i++) {
-      String name = names.get(random.nextInt(names.size()));
+      String name = names.get(random.below(names.size()));
       Map<String, @Nullable Object> input = new LinkedHashMap<>();
-      input.put(name.equals("apply_patch") ? "input" : "k" + random.nextInt(9), text());
+      input.put(name.equals("apply_patch") ? "input" : "k" + random.below(9), random.text());
       Map<String, @Nullable Object> function = new LinkedHashMap<>();
       function.put("name", name);
       function.put("arguments", Json.write(input));
@@ -149,15 +151,6 @@ class RoundTripTest {
       message.put("tool_calls", list);
     }
     return message;
-  }
-
-  private String text() {
-    StringBuilder text = new StringBuilder("t");
-    for (int i = random.nextInt(12); i > 0; i--) {
-      text.append(
-          List.of("a", " ", "\n", "é", "🦜", "\"", "\\", "\r", "data:").get(random.nextInt(9)));
-    }
-    return text.toString();
   }
 
   private static ChatChunk chunk(Map<String, @Nullable Object> message) throws Exception {
@@ -205,11 +198,5 @@ class RoundTripTest {
       }
     }
     return results;
-  }
-
-  private static void trim(List<Object> history) {
-    if (history.size() > 40) {
-      history.clear();
-    }
   }
 }

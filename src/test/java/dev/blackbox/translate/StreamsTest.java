@@ -5,14 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.blackbox.wire.ByteSlice;
 import dev.blackbox.wire.ChatStreamEvent;
 import dev.blackbox.wire.Json;
+import dev.blackbox.wire.SseDecoder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -37,15 +38,7 @@ class StreamsTest {
   }
 
   private static DialectStream stream(Dialect dialect) throws Exception {
-    return dialect == Dialect.ANTHROPIC
-        ? new AnthropicStream(
-            AnthropicRequests.toChat(
-                Map.of("model", "m", "messages", List.of()), TranslationOptions.DEFAULT),
-            Corpus.counting())
-        : new ResponsesStream(
-            ResponsesRequests.toChat(
-                Map.of("model", "m", "input", "x"), TranslationOptions.DEFAULT),
-            Corpus.counting());
+    return StreamsCorpusTest.stream(dialect);
   }
 
   private static List<StreamEvent> feed(DialectStream stream, String... datas) throws Exception {
@@ -100,43 +93,6 @@ class StreamsTest {
     assertThat(stream.keepAlive()).isEmpty();
   }
 
-  @Test
-  void responsesEventsComeInTheirOrder() throws Exception {
-    List<StreamEvent> out =
-        feed(
-            stream(Dialect.RESPONSES),
-            delta("{\"reasoning_content\":\"hm\"}"),
-            delta("{\"content\":\"so\"}"),
-            call("{\"index\":0,\"id\":\"c\",\"function\":{\"name\":\"f\",\"arguments\":\"{}\"}}"),
-            FINISH,
-            USAGE,
-            "[DONE]");
-    assertThat(names(out))
-        .containsExactly(
-            "response.created",
-            "response.in_progress",
-            "response.output_item.added",
-            "response.reasoning_summary_part.added",
-            "response.reasoning_summary_text.delta",
-            "response.reasoning_summary_text.done",
-            "response.reasoning_summary_part.done",
-            "response.output_item.done",
-            "response.output_item.added",
-            "response.content_part.added",
-            "response.output_text.delta",
-            "response.output_text.done",
-            "response.content_part.done",
-            "response.output_item.done",
-            "response.output_item.added",
-            "response.function_call_arguments.delta",
-            "response.function_call_arguments.done",
-            "response.output_item.done",
-            "response.completed");
-    Corpus.check(
-        Assembled.responses(out),
-        Map.of("/usage/total_tokens", 14, "/model", "e", "/output/2/call_id", "c"));
-  }
-
   @ParameterizedTest
   @EnumSource(names = {"ANTHROPIC", "RESPONSES"})
   void textGoesOutAtOnceAndCallsAtTheEnd(Dialect dialect) throws Exception {
@@ -151,92 +107,6 @@ class StreamsTest {
         .isEmpty();
     assertThat(Json.write(feed(stream, delta("{\"content\":\"b\"}")))).contains("\"b\"");
     assertThat(Json.write(feed(stream, FINISH))).contains("\"f\"");
-  }
-
-  @ParameterizedTest
-  @CsvSource(
-      delimiter = '|',
-      value = {
-        "interleaved|{'index':0,'id':'a','function':{'name':'f','arguments':'{\"x\"'}}"
-            + "|{'index':1,'id':'b','function':{'name':'g','arguments':'{\"y\"'}}"
-            + "|{'index':0,'function':{'arguments':':1}'}}|{'index':1,'function':{'arguments':':2}'}}",
-        "index repeated|{'index':0,'id':'a','function':{'name':'f','arguments':'{\"x\"'}}"
-            + "|{'index':0,'function':{'arguments':':1}'}}"
-            + "|{'index':0,'id':'b','function':{'name':'g','arguments':'{\"y\"'}}"
-            + "|{'index':0,'function':{'arguments':':2}'}}",
-        "no index|{'id':'a','function':{'name':'f','arguments':'{\"x\"'}}"
-            + "|{'function':{'arguments':':1}'}}"
-            + "|{'id':'b','function':{'name':'g','arguments':'{\"y\"'}}"
-            + "|{'id':'b','function':{'arguments':':2}'}}",
-        "id and name repeated|{'index':0,'id':'a','function':{'name':'f','arguments':'{\"x\"'}}"
-            + "|{'index':0,'id':'a','function':{'name':'f','arguments':':1}'}}"
-            + "|{'index':1,'id':'b','function':{'name':'g','arguments':'{\"y\"'}}"
-            + "|{'index':1,'id':'b','function':{'name':'g','arguments':':2}'}}",
-        "another id for each"
-            + " piece|{'index':0,'id':'a','function':{'name':'f','arguments':'{\"x\"'}}"
-            + "|{'index':0,'id':'a2','function':{'name':null,'arguments':':1}'}}"
-            + "|{'index':1,'id':'b','function':{'name':'g','arguments':'{\"y\"'}}"
-            + "|{'index':1,'id':'b2','function':{'arguments':':2}'}}",
-        "id and name late|{'index':0,'function':{'arguments':'{\"x\"'}}"
-            + "|{'index':0,'id':'a','function':{'name':'f','arguments':':1}'}}"
-            + "|{'index':1,'id':'b','function':{'arguments':'{\"y\"'}}"
-            + "|{'index':1,'function':{'name':'g','arguments':':2}'}}",
-        "second call first|{'index':1,'id':'b','function':{'name':'g','arguments':'{\"y\"'}}"
-            + "|{'index':0,'id':'a','function':{'name':'f','arguments':'{\"x\"'}}"
-            + "|{'index':0,'function':{'arguments':':1}'}}|{'index':1,'function':{'arguments':':2}'}}"
-      })
-  void toolCallsArePutTogether(String kind, String one, String two, String three, String four)
-      throws Exception {
-    List<String> datas = new ArrayList<>();
-    for (String piece : List.of(one, two, three, four)) {
-      datas.add(call(piece.replace("\"", "\\\"").replace('\'', '"')));
-    }
-    datas.addAll(List.of(FINISH, "[DONE]"));
-    Map<String, @Nullable Object> message =
-        Assembled.anthropic(feed(stream(Dialect.ANTHROPIC), datas.toArray(String[]::new)));
-    assertThat(Json.write(message.get("content")))
-        .as(kind)
-        .isEqualTo(
-            "[{\"type\":\"tool_use\",\"id\":\"a\",\"name\":\"f\",\"input\":{\"x\":1}},"
-                + "{\"type\":\"tool_use\",\"id\":\"b\",\"name\":\"g\",\"input\":{\"y\":2}}]");
-    Map<String, @Nullable Object> response =
-        Assembled.responses(feed(stream(Dialect.RESPONSES), datas.toArray(String[]::new)));
-    Corpus.check(
-        response,
-        Map.of(
-            "/output/0/call_id",
-            "a",
-            "/output/0/arguments",
-            "{\"x\":1}",
-            "/output/1/call_id",
-            "b",
-            "/output/1/arguments",
-            "{\"y\":2}"));
-  }
-
-  @Test
-  void emptyDeltasOpenNothing() throws Exception {
-    List<StreamEvent> out =
-        feed(
-            stream(Dialect.ANTHROPIC),
-            delta("{\"role\":\"assistant\",\"content\":\"\",\"reasoning_content\":null}"),
-            delta("{\"content\":null,\"reasoning_content\":\"\",\"tool_calls\":null}"));
-    assertThat(names(out)).containsExactly("message_start");
-  }
-
-  @Test
-  void usageCountsAlsoBeforeAndWithTheFinishReason() throws Exception {
-    String both =
-        "{\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}],"
-            + "\"usage\":{\"prompt_tokens\":10,\"completion_tokens\":4}}";
-    for (List<String> order : List.of(List.of(USAGE, STOP), List.of(both), List.of(STOP, USAGE))) {
-      List<String> datas = new ArrayList<>(order);
-      datas.addFirst(delta("{\"content\":\"x\"}"));
-      datas.add("[DONE]");
-      Corpus.check(
-          Assembled.anthropic(feed(stream(Dialect.ANTHROPIC), datas.toArray(String[]::new))),
-          Map.of("/usage/input_tokens", 10, "/usage/output_tokens", 4));
-    }
   }
 
   @ParameterizedTest
@@ -256,35 +126,6 @@ class StreamsTest {
       assertThat(stream.state()).isEqualTo(DialectStream.State.FAILED);
       assertThat(stream.failure().orElseThrow().errorClass()).isEqualTo(ErrorClass.TRANSPORT);
       assertThat(feed(stream, STOP)).isEmpty();
-    }
-  }
-
-  @Test
-  void aStreamWithAFinishReasonNeedsNoDone() throws Exception {
-    DialectStream stream = stream(Dialect.ANTHROPIC);
-    List<StreamEvent> out = feed(stream, delta("{\"content\":\"x\"}"), STOP);
-    out.addAll(stream.end());
-    Corpus.check(Assembled.anthropic(out), Map.of("/stop_reason", "end_turn"));
-  }
-
-  @ParameterizedTest
-  @CsvSource(
-      delimiter = '|',
-      value = {
-        "{\"error\":{\"message\":\"no\",\"code\":\"context_overflow\",\"status_code\":413}}"
-            + "|invalid_request_error|context_length_exceeded",
-        "{\"error\":{\"message\":\"no\",\"code\":429}}|rate_limit_error|rate_limit_exceeded",
-        "{\"error\":\"boom\"}|api_error|server_error",
-        "{\"object\":\"error\",\"message\":\"no\",\"code\":400}|invalid_request_error|invalid_prompt"
-      })
-  void anErrorFrameIsAnError(String frame, String anthropicType, String responsesCode)
-      throws Exception {
-    for (Dialect dialect : List.of(Dialect.ANTHROPIC, Dialect.RESPONSES)) {
-      List<StreamEvent> late = feed(stream(dialect), delta("{\"content\":\"x\"}"), frame, STOP);
-      assertError(dialect, late, anthropicType, responsesCode);
-      List<StreamEvent> afterFinish =
-          feed(stream(dialect), delta("{\"content\":\"x\"}"), STOP, frame, "[DONE]");
-      assertError(dialect, afterFinish, anthropicType, responsesCode);
     }
   }
 
@@ -353,6 +194,30 @@ class StreamsTest {
               ? Map.of("/stop_reason", "end_turn", "/usage/output_tokens", 0)
               : Map.of("/status", "completed", "/usage/total_tokens", 0));
     }
+  }
+
+  /** Too long to be cut at every byte; it is read in pieces of an odd size. */
+  @ParameterizedTest
+  @EnumSource(names = {"ANTHROPIC", "RESPONSES"})
+  void anEventOfTwoMegabytesIsRead(Dialect dialect) throws Exception {
+    String text = "é".repeat(1 << 20);
+    byte[] bytes =
+        ("data: " + delta("{\"content\":\"" + text + "\"}") + "\r\n\r\ndata: " + STOP + "\r\n\r\n")
+            .getBytes(StandardCharsets.UTF_8);
+    SseDecoder decoder = new SseDecoder(4 << 20);
+    DialectStream stream = stream(dialect);
+    List<StreamEvent> out = new ArrayList<>();
+    for (int start = 0; start < bytes.length; start += 8191) {
+      decoder.append(bytes, start, Math.min(8191, bytes.length - start));
+      for (SseDecoder.Event event = decoder.next(); event != null; event = decoder.next()) {
+        out.addAll(stream.accept(ChatStreamEvent.parse(Objects.requireNonNull(event.data()))));
+      }
+    }
+    out.addAll(stream.end());
+    Corpus.check(
+        dialect == Dialect.ANTHROPIC ? Assembled.anthropic(out) : Assembled.responses(out),
+        Map.of(
+            dialect == Dialect.ANTHROPIC ? "/content/0/text" : "/output/0/content/0/text", text));
   }
 
   @Test

@@ -102,6 +102,14 @@ class ChatProgressTest {
         .isInstanceOf(MalformedJsonException.class);
   }
 
+  /** Some engines send an empty one with each chunk; a stream that is cut must not look whole. */
+  @Test
+  void anEmptyFinishReasonIsNone() throws MalformedJsonException {
+    chunk("{\"choices\":[{\"index\":0,\"delta\":{\"content\":\"x\"},\"finish_reason\":\"\"}]}");
+    assertThat(progress.finished(1)).isFalse();
+    assertThat(progress.finishReason()).isEmpty();
+  }
+
   private static String toolDelta(String call) {
     return "{\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[" + call + "]}}]}";
   }
