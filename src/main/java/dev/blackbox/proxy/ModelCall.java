@@ -214,7 +214,7 @@ final class ModelCall {
     byte[] body = engine.readAll(means.config().responseBytesMax());
     record.received().add(body, body.length);
     if (head.status() >= 400) {
-      throw CallFailure.ofAnswer(head, body);
+      throw CallFailure.ofAnswer(head, body, means.clock().instant());
     }
     if (!head.isSuccess()) {
       throw CallFailure.malformed(
