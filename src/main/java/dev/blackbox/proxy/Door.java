@@ -194,7 +194,7 @@ final class Door {
       }
       case OpenTurn.Admission.Voided(var why) -> {
         note("rollout_invalidated", request, turnOf(serving));
-        if (!QuietEnd.say(speech, answer, 0)) {
+        if (!QuietEnd.say(speech, answer)) {
           answer.whole(speech.failure(CallFailure.ofVoidTurn(why)));
         }
       }
