@@ -107,6 +107,9 @@ public enum Setting {
       whole(0, 1_000), "Times that an agent may send one call again without a further step"),
   PROXY_REPLAY_BYTES_MAX(
       whole(0, 1L << 30), "Memory of a turn for answers that its agent may ask for again; 0: none"),
+  PROXY_TOOL_CALL_BYTES_MAX(
+      whole(1_024, 1L << 30),
+      "Bytes of an answer's events with tool calls, held until it is whole; beyond it broken off"),
 
   SCRIPT_AGENT(
       new Kind.OptionalPath(),

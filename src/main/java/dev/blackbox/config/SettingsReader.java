@@ -213,7 +213,8 @@ final class SettingsReader {
             duration(Setting.PROXY_RETRY_DELAY),
             duration(Setting.PROXY_RETRY_DELAY_MAX)),
         new ProxyConfig.AgentRetries(
-            whole(Setting.PROXY_AGENT_RETRIES_MAX), large(Setting.PROXY_REPLAY_BYTES_MAX)));
+            whole(Setting.PROXY_AGENT_RETRIES_MAX), large(Setting.PROXY_REPLAY_BYTES_MAX)),
+        large(Setting.PROXY_TOOL_CALL_BYTES_MAX));
   }
 
   private List<Path> promptRoots() {

@@ -9,6 +9,7 @@ import dev.blackbox.upstream.UpstreamException;
 import dev.blackbox.upstream.UpstreamHead;
 import dev.blackbox.wire.Json;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
@@ -48,8 +49,12 @@ final class CallFailure extends Exception {
     this.chatEvent = chatEvent;
   }
 
-  /** The engine's answer has an error status. */
-  static CallFailure ofAnswer(UpstreamHead head, byte[] body) {
+  /**
+   * The engine's answer has an error status.
+   *
+   * @param now when it came
+   */
+  static CallFailure ofAnswer(UpstreamHead head, byte[] body, Instant now) {
     AgentFailure told = EngineErrors.failureOf(head.status(), body);
     CallFailure failure =
         new CallFailure(
@@ -59,7 +64,7 @@ final class CallFailure extends Exception {
             new Reply(head.status(), EngineHeaders.forAgent(head), body),
             ChatDialect.errorEvent("upstream_error", codeOf(told), told.message()));
     failure.mayPass = told.errorClass().isTransient();
-    failure.retryAfter = EngineHeaders.retryAfter(head);
+    failure.retryAfter = RetryAfter.of(head, now);
     return failure;
   }
 

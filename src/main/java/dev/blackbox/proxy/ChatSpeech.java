@@ -1,8 +1,11 @@
 package dev.blackbox.proxy;
 
+import dev.blackbox.translate.BrokenAnswerException;
 import dev.blackbox.translate.ChatDialect;
+import dev.blackbox.translate.ChatToolCalls;
 import dev.blackbox.translate.Dialect;
 import dev.blackbox.upstream.UpstreamHead;
+import dev.blackbox.wire.ChatProgress;
 import dev.blackbox.wire.ChatRequest;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -10,15 +13,19 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
 
-/** Chat completions, which the engine speaks too: bytes pass as they are, errors included. */
+/**
+ * Chat completions, which the engine speaks too: bytes pass as they are, errors included; only tool
+ * calls are looked at.
+ */
 final class ChatSpeech implements Speech {
 
   private final ChatRequest request;
-  private final ChatStreamSpeech events = new ChatStreamSpeech();
+  private final ChatStreamSpeech events;
   private OptionalLong maxTokens = OptionalLong.empty();
 
   ChatSpeech(ChatRequest request) {
     this.request = request;
+    this.events = new ChatStreamSpeech(request.choices());
   }
 
   @Override
@@ -58,8 +65,13 @@ final class ChatSpeech implements Speech {
   }
 
   @Override
-  public Reply whole(UpstreamHead head, byte[] body) {
-    return new Reply(head.status(), EngineHeaders.forAgent(head), body);
+  public Reply whole(UpstreamHead head, byte[] body, ChatProgress answer) throws CallFailure {
+    try {
+      byte[] told = ChatToolCalls.ofAnswer(body, answer);
+      return new Reply(head.status(), EngineHeaders.forAgent(head), told);
+    } catch (BrokenAnswerException broken) {
+      throw CallFailure.malformed("the engine's answer is broken: " + broken.text());
+    }
   }
 
   @Override

@@ -8,10 +8,6 @@ import dev.blackbox.translate.Dialect;
 import dev.blackbox.translate.DialectErrors;
 import dev.blackbox.translate.ErrorClass;
 import dev.blackbox.translate.RequestRefusedException;
-import dev.blackbox.upstream.UpstreamCall;
-import dev.blackbox.upstream.UpstreamDeadlines;
-import dev.blackbox.upstream.UpstreamException;
-import dev.blackbox.upstream.UpstreamHead;
 import dev.blackbox.upstream.UpstreamRequest;
 import dev.blackbox.wire.ChatRequest;
 import dev.blackbox.wire.InvalidChatRequestException;
@@ -81,7 +77,7 @@ final class Door {
       answer.whole(200, AgentAnswer.JSON, HEALTHY);
       return;
     }
-    Route route = Route.of(method, path);
+    Route route = Route.of(method, path, request.headers());
     Optional<Refusal> refusal = refusalFor(route, request, serving);
     if (refusal.isPresent() || serving == null) {
       refuse(refusal.orElse(Refusal.NOT_BOUND), route, request, serving, visit, answer);
@@ -92,8 +88,8 @@ final class Door {
       return;
     }
     try {
-      if (route == Route.MODELS) {
-        models(request, serving.binding(), visit, answer);
+      if (route.asksForModels()) {
+        new ModelListing(means, request, route, answer).run(serving.binding(), visit);
       } else {
         ask(route, request, serving, visit, answer);
       }
@@ -198,7 +194,7 @@ final class Door {
       }
       case OpenTurn.Admission.Voided(var why) -> {
         note("rollout_invalidated", request, turnOf(serving));
-        if (!QuietEnd.say(speech, answer, 0)) {
+        if (!QuietEnd.say(speech, answer)) {
           answer.whole(speech.failure(CallFailure.ofVoidTurn(why)));
         }
       }
@@ -251,31 +247,6 @@ final class Door {
             EngineHeaders.ofModelCall(request.headers(), binding, turn, means.desk().version()),
             speech.question(binding.options().defaultTemperature()),
             deadlines);
-  }
-
-  private void models(ServerRequest request, ProxyBinding binding, Visit visit, AgentAnswer answer)
-      throws VisitEndedException {
-    UpstreamRequest outgoing =
-        new UpstreamRequest(
-            "GET",
-            engineUri(binding, "/models"),
-            EngineHeaders.ofModelList(request.headers()),
-            null,
-            deadlines());
-    try (UpstreamCall engine = visit.engage(means.upstream().begin(outgoing))) {
-      UpstreamHead head = engine.head();
-      byte[] list = engine.readAll(means.config().responseBytesMax());
-      answer.whole(head.status(), EngineHeaders.forAgent(head), list);
-    } catch (UpstreamException failed) {
-      answer.whole(CallFailure.of(failed).chatReply());
-    }
-  }
-
-  private UpstreamDeadlines deadlines() {
-    return new UpstreamDeadlines(
-        means.config().firstByteTimeout(),
-        means.config().idleTimeout(),
-        Optional.of(means.config().totalTimeout()));
   }
 
   /** Always built from the binding, never from what the agent asked for. */

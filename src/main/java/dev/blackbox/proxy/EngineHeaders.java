@@ -4,7 +4,6 @@ import dev.blackbox.kernel.Problem;
 import dev.blackbox.upstream.UpstreamHead;
 import io.helidon.http.Header;
 import io.helidon.http.Headers;
-import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -12,7 +11,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.regex.Pattern;
 
 /**
  * Which headers cross the proxy. Both directions go by lists of what may pass: an agent's
@@ -42,8 +40,6 @@ final class EngineHeaders {
           "x-accel-buffering",
           "x-request-id",
           "x-should-retry");
-
-  private static final Pattern SECONDS = Pattern.compile("\\d{1,9}");
 
   private EngineHeaders() {}
 
@@ -75,14 +71,6 @@ final class EngineHeaders {
     set(headers, "Content-Type", "application/json");
     ofBinding(headers, binding, version);
     return headers;
-  }
-
-  /** How long the engine asked to be left alone: RFC 9110, section 10.2.3, seconds only. */
-  static Optional<Duration> retryAfter(UpstreamHead head) {
-    return head.header("retry-after")
-        .map(String::strip)
-        .filter(seconds -> SECONDS.matcher(seconds).matches())
-        .map(seconds -> Duration.ofSeconds(Long.parseLong(seconds)));
   }
 
   /** What of the engine's headers the agent gets. */

@@ -160,7 +160,7 @@ final class ModelCall {
       UpstreamHead head = awaitHead(engine);
       record.answered(head.status());
       if (speech.stream() && head.isSuccess() && isEventStream(head)) {
-        new StreamRelay(this, engine, head, means.config().responseBytesMax()).run();
+        new StreamRelay(this, engine, head, means.config()).run();
       } else {
         relayWhole(engine, head);
       }
@@ -214,7 +214,7 @@ final class ModelCall {
     byte[] body = engine.readAll(means.config().responseBytesMax());
     record.received().add(body, body.length);
     if (head.status() >= 400) {
-      throw CallFailure.ofAnswer(head, body);
+      throw CallFailure.ofAnswer(head, body, means.clock().instant());
     }
     if (!head.isSuccess()) {
       throw CallFailure.malformed(
@@ -224,7 +224,7 @@ final class ModelCall {
     }
     understand(body);
     answering = true;
-    answer.whole(speech.whole(head, body));
+    answer.whole(speech.whole(head, body, progress()));
   }
 
   private void understand(byte[] body) throws CallFailure {
@@ -251,8 +251,7 @@ final class ModelCall {
     // Before the agent hears of it: it may end its turn on it.
     turn.met(failure.turnVerdict(record.engineStatus()));
     try {
-      if (!(failure.meaning() instanceof EngineError.Invalidated
-          && QuietEnd.say(speech, answer, progress().toolCalls()))) {
+      if (!(failure.meaning() instanceof EngineError.Invalidated && QuietEnd.say(speech, answer))) {
         tell(failure);
       }
     } catch (VisitEndedException _) {

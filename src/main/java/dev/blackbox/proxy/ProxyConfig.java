@@ -19,6 +19,8 @@ import java.time.Duration;
  * @param keepAlive how an agent with a streamed answer is told that it goes on
  * @param retries what the proxy tries again before the agent hears of it
  * @param agentRetries what is remembered of a turn's calls for an agent that sends one again
+ * @param toolCallBytesMax most bytes of one answer's events with tool calls, which are held until
+ *     it is whole; beyond it the answer is broken off
  */
 public record ProxyConfig(
     int port,
@@ -31,7 +33,8 @@ public record ProxyConfig(
     Duration totalTimeout,
     KeepAlive keepAlive,
     Retries retries,
-    AgentRetries agentRetries) {
+    AgentRetries agentRetries,
+    long toolCallBytesMax) {
 
   /**
    * Signs of life for agents, which give up after five minutes of silence and more.
@@ -62,6 +65,7 @@ public record ProxyConfig(
     public static final AgentRetries DEFAULTS = new AgentRetries(10, 4L << 20);
   }
 
+  private static final long TOOL_CALL_BYTES_DEFAULT = 32L << 20;
   private static final Duration NEVER = Duration.ofDays(365);
 
   public static final ProxyConfig DEFAULTS =
@@ -76,7 +80,36 @@ public record ProxyConfig(
           Duration.ofHours(2),
           new KeepAlive(Duration.ofMinutes(2), Duration.ofSeconds(30)),
           new Retries(4, Duration.ofMillis(500), Duration.ofMinutes(1)),
-          AgentRetries.DEFAULTS);
+          AgentRetries.DEFAULTS,
+          TOOL_CALL_BYTES_DEFAULT);
+
+  /** Bounds with the usual one for tool calls. */
+  public ProxyConfig(
+      int port,
+      long bodyBytesMax,
+      long responseBytesMax,
+      int concurrentCallsMax,
+      Duration connectTimeout,
+      Duration firstByteTimeout,
+      Duration idleTimeout,
+      Duration totalTimeout,
+      KeepAlive keepAlive,
+      Retries retries,
+      AgentRetries agentRetries) {
+    this(
+        port,
+        bodyBytesMax,
+        responseBytesMax,
+        concurrentCallsMax,
+        connectTimeout,
+        firstByteTimeout,
+        idleTimeout,
+        totalTimeout,
+        keepAlive,
+        retries,
+        agentRetries,
+        TOOL_CALL_BYTES_DEFAULT);
+  }
 
   /** Bounds without keep-alives and retries. */
   public ProxyConfig(
@@ -114,6 +147,24 @@ public record ProxyConfig(
         totalTimeout,
         keepAlive,
         retries,
-        agentRetries);
+        agentRetries,
+        toolCallBytesMax);
+  }
+
+  /** The same bounds with another one for tool calls. */
+  public ProxyConfig withToolCallBytesMax(long bytes) {
+    return new ProxyConfig(
+        port,
+        bodyBytesMax,
+        responseBytesMax,
+        concurrentCallsMax,
+        connectTimeout,
+        firstByteTimeout,
+        idleTimeout,
+        totalTimeout,
+        keepAlive,
+        retries,
+        agentRetries,
+        bytes);
   }
 }

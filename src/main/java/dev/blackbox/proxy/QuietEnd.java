@@ -12,7 +12,7 @@ final class QuietEnd {
    *
    * @return false if it stops only when it is told of a failure; nothing was sent then
    */
-  static boolean say(Speech speech, AgentAnswer answer, int toolCalls) throws VisitEndedException {
+  static boolean say(Speech speech, AgentAnswer answer) throws VisitEndedException {
     if (!speech.stream()) {
       Optional<Reply> empty = speech.quietEnd();
       if (empty.isPresent()) {
@@ -20,7 +20,7 @@ final class QuietEnd {
       }
       return empty.isPresent();
     }
-    Optional<byte[]> last = speech.events().quietEnd(answer.begun(), toolCalls);
+    Optional<byte[]> last = speech.events().quietEnd();
     if (last.isPresent()) {
       if (!answer.begun()) {
         answer.begin(200, AgentAnswer.EVENT_STREAM);

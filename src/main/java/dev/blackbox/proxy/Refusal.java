@@ -23,7 +23,8 @@ enum Refusal {
       "invalid_request_error",
       "unknown_route",
       "This proxy serves POST to paths that end with /chat/completions, /messages,"
-          + " /messages/count_tokens or /responses, and GET to those that end with /models."),
+          + " /messages/count_tokens or /responses, and GET to those that end with /models or"
+          + " /models/ and a model's id."),
   NOT_BOUND(
       "not_bound",
       503,

@@ -2,6 +2,7 @@ package dev.blackbox.proxy;
 
 import dev.blackbox.translate.Dialect;
 import dev.blackbox.upstream.UpstreamHead;
+import dev.blackbox.wire.ChatProgress;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
@@ -35,9 +36,10 @@ sealed interface Speech permits ChatSpeech, TranslatedSpeech {
   /**
    * A whole answer of the engine that is known to be a chat completion.
    *
+   * @param answer what it says
    * @throws CallFailure if it cannot be told to this agent
    */
-  Reply whole(UpstreamHead head, byte[] body) throws CallFailure;
+  Reply whole(UpstreamHead head, byte[] body, ChatProgress answer) throws CallFailure;
 
   /** A failure, for an agent whose answer was not begun. */
   Reply failure(CallFailure failure);

@@ -22,6 +22,7 @@ import org.jspecify.annotations.Nullable;
  *       an event.
  *   <li>Until the first event with content nothing goes out, so that an error that comes first can
  *       still become an HTTP status.
+ *   <li>Tool calls go out when all is whole, so that an agent never runs one that is not.
  *   <li>A stream is whole when its choices have finished; one that was not is never ended well.
  * </ul>
  */
@@ -43,17 +44,23 @@ final class StreamRelay {
   private final AgentAnswer answer;
   private final StreamSpeech speech;
 
+  private final long toolCallBytesMax;
+
+  /** Of the events with pieces of tool calls, which are held back. */
+  private long toolCallBytes;
+
   /** Whether an event with content has come. */
   private boolean begun;
 
   /** Whether the finish reason has come. */
   private boolean finishing;
 
-  StreamRelay(ModelCall call, UpstreamCall engine, UpstreamHead head, long eventBytesMax) {
+  StreamRelay(ModelCall call, UpstreamCall engine, UpstreamHead head, ProxyConfig config) {
     this.call = call;
     this.engine = engine;
     this.head = head;
-    this.decoder = new SseDecoder((int) Math.min(eventBytesMax, Integer.MAX_VALUE / 4));
+    this.decoder = new SseDecoder((int) Math.min(config.responseBytesMax(), Integer.MAX_VALUE / 4));
+    this.toolCallBytesMax = config.toolCallBytesMax();
     this.progress = call.progress();
     this.answer = call.answer();
     this.speech = call.speech().events();
@@ -130,7 +137,7 @@ final class StreamRelay {
       throw CallFailure.truncated("the engine's stream ended within an event");
     }
     call.answering();
-    speech.takeUnterminated(rest);
+    speech.takeUnterminated(rest, progress);
     sendPending();
   }
 
@@ -138,7 +145,7 @@ final class StreamRelay {
     if (event.hasContent()) {
       follow(event);
       call.answering();
-      speech.take(event);
+      speech.take(event, progress);
       begun = true;
     } else if (begun) {
       speech.takeAside(event);
@@ -157,6 +164,13 @@ final class StreamRelay {
     if (error != null) {
       ByteSlice raw = event.raw();
       throw CallFailure.ofFrame(error, Arrays.copyOfRange(raw.array(), raw.start(), raw.end()));
+    }
+    if (!progress.toolPieces().isEmpty()) {
+      toolCallBytes += event.raw().length();
+      if (toolCallBytes > toolCallBytesMax) {
+        throw CallFailure.malformed(
+            "the tool calls of the engine's answer are longer than " + toolCallBytesMax + " bytes");
+      }
     }
     if (progress.done() && !isWhole()) {
       throw CallFailure.truncated("the engine's stream was ended without a finish reason");

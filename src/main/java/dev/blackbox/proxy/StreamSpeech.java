@@ -1,6 +1,7 @@
 package dev.blackbox.proxy;
 
 import dev.blackbox.wire.ByteSlice;
+import dev.blackbox.wire.ChatProgress;
 import dev.blackbox.wire.SseDecoder;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -11,16 +12,17 @@ sealed interface StreamSpeech permits ChatStreamSpeech, TranslatedStreamSpeech {
   /**
    * Takes an event that is no error and not broken.
    *
+   * @param answer what the answer said so far, this event included
    * @throws CallFailure if what it says cannot be told to this agent
    */
-  void take(SseDecoder.Event event) throws CallFailure;
+  void take(SseDecoder.Event event, ChatProgress answer) throws CallFailure;
 
   /**
    * Takes the last event of an engine that forgot the empty line behind it.
    *
    * @throws CallFailure as {@link #take}
    */
-  void takeUnterminated(SseDecoder.Event event) throws CallFailure;
+  void takeUnterminated(SseDecoder.Event event, ChatProgress answer) throws CallFailure;
 
   /** Takes what says nothing, such as a comment. */
   void takeAside(SseDecoder.Event event);
@@ -48,8 +50,7 @@ sealed interface StreamSpeech permits ChatStreamSpeech, TranslatedStreamSpeech {
    * The last words that end an agent without a fuss whose rollout is void; empty if they would make
    * it do something.
    *
-   * @param begun whether something went out before
-   * @param toolCalls how many tool calls the engine had begun
+   * <p>Tool calls are held back until the answer is whole, so none can be run.
    */
-  Optional<byte[]> quietEnd(boolean begun, int toolCalls);
+  Optional<byte[]> quietEnd();
 }

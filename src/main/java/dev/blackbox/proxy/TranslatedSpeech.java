@@ -15,6 +15,7 @@ import dev.blackbox.translate.TranslatedRequest;
 import dev.blackbox.translate.TranslationOptions;
 import dev.blackbox.upstream.UpstreamHead;
 import dev.blackbox.wire.ChatChunk;
+import dev.blackbox.wire.ChatProgress;
 import dev.blackbox.wire.Json;
 import dev.blackbox.wire.MalformedJsonException;
 import java.util.LinkedHashMap;
@@ -111,7 +112,7 @@ final class TranslatedSpeech implements Speech {
   }
 
   @Override
-  public Reply whole(UpstreamHead head, byte[] body) throws CallFailure {
+  public Reply whole(UpstreamHead head, byte[] body, ChatProgress progress) throws CallFailure {
     try {
       ChatChunk answer = ChatChunk.ofAnswer(body);
       Map<String, @Nullable Object> tree =

@@ -5,6 +5,7 @@ import dev.blackbox.translate.DialectStream;
 import dev.blackbox.translate.ErrorClass;
 import dev.blackbox.translate.StreamEvent;
 import dev.blackbox.wire.ByteSlice;
+import dev.blackbox.wire.ChatProgress;
 import dev.blackbox.wire.ChatStreamEvent;
 import dev.blackbox.wire.MalformedJsonException;
 import dev.blackbox.wire.SseDecoder;
@@ -32,7 +33,7 @@ final class TranslatedStreamSpeech implements StreamSpeech {
   }
 
   @Override
-  public void take(SseDecoder.Event event) throws CallFailure {
+  public void take(SseDecoder.Event event, ChatProgress answer) throws CallFailure {
     ByteSlice data = event.data();
     if (data == null) {
       return;
@@ -53,8 +54,8 @@ final class TranslatedStreamSpeech implements StreamSpeech {
   }
 
   @Override
-  public void takeUnterminated(SseDecoder.Event event) throws CallFailure {
-    take(event);
+  public void takeUnterminated(SseDecoder.Event event, ChatProgress answer) throws CallFailure {
+    take(event, answer);
   }
 
   /** The agent's dialect has its own ways to say nothing. */
@@ -92,9 +93,8 @@ final class TranslatedStreamSpeech implements StreamSpeech {
     return true;
   }
 
-  /** Tool calls are held back until the answer is whole, so none can be run. */
   @Override
-  public Optional<byte[]> quietEnd(boolean begun, int toolCalls) {
+  public Optional<byte[]> quietEnd() {
     return endsQuietly ? Optional.of(bytes(stream.endVoid())) : Optional.empty();
   }
 

@@ -63,6 +63,17 @@ public final class DialectErrors {
     return answer(dialect, AgentFailure.of(ErrorClass.BAD_REQUEST, refused.text()), false);
   }
 
+  /** 404 for an Anthropic client that asks for what is not there. */
+  public static Answer notFound(String message) {
+    return new Answer(
+        404,
+        Map.of("content-type", "application/json"),
+        tree(
+            Dialect.ANTHROPIC,
+            new Row(404, "not_found_error", "not_found"),
+            AgentFailure.of(ErrorClass.BAD_REQUEST, message)));
+  }
+
   /** The tree of an error event: for Anthropic and chat, the one that stands in a body. */
   static Map<String, @Nullable Object> anthropicEvent(AgentFailure failure) {
     Row row = row(Dialect.ANTHROPIC, failure.errorClass());

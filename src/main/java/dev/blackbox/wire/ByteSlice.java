@@ -1,6 +1,7 @@
 package dev.blackbox.wire;
 
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 
 /**
  * A part of an array, without a copy. Whoever made it says how long the array stays as it is.
@@ -32,6 +33,11 @@ public record ByteSlice(byte[] array, int start, int end) {
   /** True if these are the bytes of {@code ascii}, apart from spaces around them. */
   public boolean trimmedEquals(String ascii) {
     return toString().strip().equals(ascii);
+  }
+
+  /** A copy. */
+  public byte[] toBytes() {
+    return Arrays.copyOfRange(array, start, end);
   }
 
   /** The bytes as UTF-8. */

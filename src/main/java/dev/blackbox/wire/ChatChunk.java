@@ -91,7 +91,12 @@ public record ChatChunk(
     return text.toString();
   }
 
-  private static List<ChatToolDelta> toolCalls(JsonNode message, boolean whole) {
+  /**
+   * The tool calls of a message or delta.
+   *
+   * @param whole whether it is a message, whose calls are numbered by their order
+   */
+  static List<ChatToolDelta> toolCalls(JsonNode message, boolean whole) {
     List<ChatToolDelta> calls = new ArrayList<>();
     for (JsonNode call : message.path("tool_calls")) {
       JsonNode index = call.path("index");

@@ -2,7 +2,10 @@ package dev.blackbox.wire;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -25,9 +28,11 @@ public final class ChatProgress {
 
   private ChatUsage usage = ChatUsage.UNKNOWN;
   private Optional<String> finishReason = Optional.empty();
-  private final Set<Integer> finishedChoices = new HashSet<>();
+  private final Map<Integer, String> finishReasons = new HashMap<>();
   private final Set<String> toolCalls = new HashSet<>();
   private long pieces;
+  private List<ToolPiece> toolPieces = List.of();
+  private boolean finishing;
   private boolean done;
   private @Nullable Map<String, @Nullable Object> error;
 
@@ -37,6 +42,8 @@ public final class ChatProgress {
    * @throws MalformedJsonException if it is neither {@code [DONE]} nor a JSON object
    */
   public void chunk(ByteSlice data) throws MalformedJsonException {
+    toolPieces = List.of();
+    finishing = false;
     if (data.length() <= DONE_LENGTH_MAX && data.trimmedEquals(DONE)) {
       done = true;
       return;
@@ -91,6 +98,24 @@ public final class ChatProgress {
     return toolCalls.size();
   }
 
+  /**
+   * What the last event said of tool calls, in its order; of a plain answer, its whole calls. Most
+   * often empty.
+   */
+  public List<ToolPiece> toolPieces() {
+    return toolPieces;
+  }
+
+  /** Whether the last event had a finish reason. */
+  public boolean finishing() {
+    return finishing;
+  }
+
+  /** Why a choice came to its end; empty if it did not. */
+  public Optional<String> finishReason(int choice) {
+    return Optional.ofNullable(finishReasons.get(choice));
+  }
+
   /** Whether the {@code [DONE]} event came. */
   public boolean done() {
     return done;
@@ -98,7 +123,7 @@ public final class ChatProgress {
 
   /** Whether at least this many choices came to their end. */
   public boolean finished(int choices) {
-    return finishedChoices.size() >= choices;
+    return finishReasons.size() >= choices;
   }
 
   /** The whole object of the last event or answer that was an error, or null. */
@@ -118,16 +143,23 @@ public final class ChatProgress {
     if (tree.path("usage").isObject()) {
       usage = ChatUsage.of(tree.path("usage"));
     }
+    List<ToolPiece> found = new ArrayList<>();
     for (JsonNode choice : tree.path("choices")) {
       int index = choice.path("index").asInt(0);
       String reason = choice.path("finish_reason").textValue();
       // Some engines send an empty one with each chunk.
       if (reason != null && !reason.isEmpty()) {
         finishReason = Optional.of(reason);
-        finishedChoices.add(index);
+        finishReasons.put(index, reason);
+        finishing = true;
       }
-      countToolCalls(index, choice.path(messageKey).path("tool_calls"));
+      JsonNode message = choice.path(messageKey);
+      countToolCalls(index, message.path("tool_calls"));
+      for (ChatToolDelta delta : ChatChunk.toolCalls(message, messageKey.equals("message"))) {
+        found.add(new ToolPiece(index, delta));
+      }
     }
+    toolPieces = found;
   }
 
   private void countToolCalls(int choice, JsonNode calls) {

@@ -16,6 +16,7 @@ enum ChunkScan {
   private static final byte[] FINISH_REASON = ascii("finish_reason");
   private static final byte[] USAGE = ascii("usage");
   private static final byte[] TOOL_CALLS = ascii("tool_calls");
+  private static final byte[] FUNCTION_CALL = ascii("function_call");
   private static final byte[] ERROR = ascii("error");
 
   static ChunkScan of(ByteSlice data) {
@@ -54,7 +55,9 @@ enum ChunkScan {
           is(ERROR, bytes, start, close)
               || (is(USAGE, bytes, start, close) && valueIs('{', bytes, close + 1, end));
       case 10 -> is(TOOL_CALLS, bytes, start, close) && valueIs('[', bytes, close + 1, end);
-      case 13 -> is(FINISH_REASON, bytes, start, close) && valueIs('"', bytes, close + 1, end);
+      case 13 ->
+          (is(FINISH_REASON, bytes, start, close) && valueIs('"', bytes, close + 1, end))
+              || (is(FUNCTION_CALL, bytes, start, close) && valueIs('{', bytes, close + 1, end));
       default -> false;
     };
   }

@@ -91,7 +91,8 @@ class ServerConfigurationTest {
                     Duration.ofSeconds(24),
                     new ProxyConfig.KeepAlive(Duration.ofSeconds(25), Duration.ofSeconds(26)),
                     new ProxyConfig.Retries(27, Duration.ofSeconds(28), Duration.ofSeconds(29)),
-                    new ProxyConfig.AgentRetries(30, 1_000_000_000)),
+                    new ProxyConfig.AgentRetries(30, 1_000_000_000),
+                    2050),
                 List.of(Path.of("/p"), Path.of("/q/r")),
                 Optional.of(agent),
                 LogLevel.DEBUG,
@@ -292,6 +293,7 @@ class ServerConfigurationTest {
         Map.entry("BBS_PROXY_RETRY_DELAY_MAX", "29"),
         Map.entry("BBS_PROXY_AGENT_RETRIES_MAX", "30"),
         Map.entry("BBS_PROXY_REPLAY_BYTES_MAX", "1000000000"),
+        Map.entry("BBS_PROXY_TOOL_CALL_BYTES_MAX", "2050"),
         Map.entry("BBS_SCRIPT_AGENT", agent.toString()),
         Map.entry("BBS_LOG_LEVEL", "debug"));
   }

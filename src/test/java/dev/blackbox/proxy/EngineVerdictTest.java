@@ -165,8 +165,10 @@ class EngineVerdictTest {
                         3, "{\"code\":\"generation_preempted\",\"status_code\":502}"))));
     try (TurnScope turn = rig.openTurn("t1")) {
       TestAgent.Answer answer = chat(true);
-      assertThat(answer.ended()).isFalse();
-      assertThat(answer.body()).doesNotContain("\"finish_reason\":\"stop\"");
+      assertThat(answer.ended()).isTrue();
+      assertThat(answer.body())
+          .contains("\"finish_reason\":\"stop\"")
+          .doesNotContain("tool_calls", "rm ");
       assertThat(turn.verdict())
           .hasValueSatisfying(v -> assertThat(v).isInstanceOf(Verdict.RolloutInvalidated.class));
     }

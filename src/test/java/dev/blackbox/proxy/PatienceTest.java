@@ -9,6 +9,10 @@ import dev.blackbox.app.engine.Step;
 import java.net.ServerSocket;
 import java.net.URI;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.time.temporal.ChronoUnit;
 import java.util.Optional;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -27,6 +31,11 @@ class PatienceTest {
   private ProxyRig rig = rig(LONG, LONG, 3);
 
   private static ProxyRig rig(Duration keepAliveAfter, Duration totalTimeout, int retriesMax) {
+    return rig(keepAliveAfter, totalTimeout, retriesMax, Duration.ofSeconds(1));
+  }
+
+  private static ProxyRig rig(
+      Duration keepAliveAfter, Duration totalTimeout, int retriesMax, Duration delayMax) {
     return new ProxyRig(
         new ProxyConfig(
             0,
@@ -38,7 +47,7 @@ class PatienceTest {
             LONG,
             totalTimeout,
             new ProxyConfig.KeepAlive(keepAliveAfter, Duration.ofMillis(60)),
-            new ProxyConfig.Retries(retriesMax, Duration.ofMillis(10), Duration.ofSeconds(1)),
+            new ProxyConfig.Retries(retriesMax, Duration.ofMillis(10), delayMax),
             ProxyConfig.AgentRetries.DEFAULTS),
         EngineScript.always(STEP));
   }
@@ -59,6 +68,7 @@ class PatienceTest {
         Fault.Instead.error(500, "{}"),
         Fault.Instead.error(503, "{\"detail\":{\"error\":\"proxy_shutting_down\"}}"),
         new Fault.Instead(529, "text/html", "<html>", Optional.of("0")),
+        new Fault.Instead(503, "text/html", "", Optional.of("Sun, 06 Nov 1994 08:49:37 GMT")),
         new Fault.NoAnswer(),
         Fault.InsertAfterEvents.errorFrame(0, "{\"message\":\"late\",\"status_code\":503}"));
   }
@@ -104,12 +114,29 @@ class PatienceTest {
     }
   }
 
+  @Test
+  void anEngineThatNamesTheTimeIsAskedAgainThen() throws Exception {
+    Instant soon = Instant.now().truncatedTo(ChronoUnit.SECONDS).plusSeconds(3);
+    String date = DateTimeFormatter.RFC_1123_DATE_TIME.format(soon.atOffset(ZoneOffset.UTC));
+    rig.close();
+    rig = rig(LONG, LONG, 1, LONG);
+    rig.engine.script(
+        EngineScript.always(
+            STEP.with(new Fault.Instead(429, "application/json", "{}", Optional.of(date)), 1)));
+    try (TurnScope _ = rig.openTurn("t1")) {
+      assertThat(rig.chat(ProxyRig.plainBody("a")).status()).isEqualTo(200);
+      assertThat(Instant.now()).isAfterOrEqualTo(soon);
+    }
+  }
+
   private static Stream<Fault> whatStands() {
     return Stream.of(
         Fault.Instead.error(400, "{}"),
         Fault.Instead.error(401, "{}"),
         Fault.Instead.error(502, "{\"detail\":{\"error\":\"generation_preempted\"}}"),
         new Fault.Instead(429, "application/json", "{}", Optional.of("2")),
+        new Fault.Instead(
+            503, "application/json", "{}", Optional.of("Fri, 31 Dec 2179 23:59:59 GMT")),
         new Fault.Instead(200, "text/html", "<html>", Optional.empty()),
         new Fault.CutAfterEvents(2, false));
   }

@@ -187,6 +187,43 @@ class ProxyDoorTest {
   }
 
   @Test
+  void modelsAreListedInTheWordsOfTheirCaller() throws IOException {
+    String anthropic =
+        "{\"type\":\"model\",\"id\":\"scripted\",\"display_name\":\"scripted\","
+            + "\"created_at\":\"2023-11-14T22:13:20Z\"}";
+    assertThat(getByAnthropicClient("/v1/models?limit=1000"))
+        .isEqualTo(
+            "200 {\"data\":["
+                + anthropic
+                + "],\"has_more\":false,\"first_id\":\"scripted\",\"last_id\":\"scripted\"}");
+    assertThat(getByAnthropicClient("/run-1/v1/models/scripted")).isEqualTo("200 " + anthropic);
+    assertThat(getByAnthropicClient("/v1/models/lab%2Fother/models/x"))
+        .startsWith("404 {\"type\":\"error\",\"error\":{\"type\":\"not_found_error\"")
+        .contains("lab/other/models/x");
+    try (TestAgent agent = rig.agent()) {
+      String key = "Authorization: Bearer " + ProxyRig.KEY;
+      agent.send("GET", "/v1/models/scripted", EMPTY, key);
+      assertThat(agent.answer().body())
+          .isEqualTo("{\"id\":\"scripted\",\"object\":\"model\",\"created\":1700000000}");
+      agent.send("GET", "/v1/models/another", EMPTY, key);
+      assertError(agent.answer(), 404, "model_not_found");
+      agent.send("GET", "/v1/models", EMPTY, "anthropic-version: 2023-06-01");
+      assertThat(agent.answer().body()).contains("\"type\":\"permission_error\"");
+    }
+    assertThat(rig.engine.requests())
+        .hasSize(5)
+        .allSatisfy(got -> assertThat(got.path()).isEqualTo("/v1/models"));
+  }
+
+  private String getByAnthropicClient(String path) throws IOException {
+    try (TestAgent agent = rig.agent()) {
+      agent.send("GET", path, EMPTY, "x-api-key: " + ProxyRig.KEY, "anthropic-version: 2023-06-01");
+      TestAgent.Answer answer = agent.answer();
+      return answer.status() + " " + answer.body();
+    }
+  }
+
+  @Test
   void apiPathOfTheBindingIsServedAndUsed() throws IOException {
     ProxyBinding usual = rig.binding(ProxyOptions.DEFAULTS);
     rig.proxy.bind(

@@ -221,7 +221,8 @@ public final class ScriptedEngine implements Resource {
   }
 
   private static final String MODELS =
-      "{\"object\": \"list\", \"data\": [{\"id\": \"scripted\", \"object\": \"model\"}]}";
+      "{\"object\": \"list\", \"data\": [{\"id\": \"scripted\", \"object\": \"model\","
+          + " \"created\": 1700000000}]}";
 
   private static void respond(EngineConnection connection, Fault.Instead answer)
       throws IOException {
