@@ -10,6 +10,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -56,12 +58,14 @@ class KillPointsTest {
   /** Each successor is the victim of the next point. */
   @Test
   void p1ToP7HoldAfterAKillAtEachPoint() throws Exception {
-    ServerProcess server = start(Point.values()[0]);
+    Deque<Point> points = new ArrayDeque<>(List.of(Point.values()));
+    ServerProcess server = start(points.getFirst());
     try {
-      for (Point point : Point.values()) {
+      while (!points.isEmpty()) {
+        Point point = points.removeFirst();
         int runsBefore = runs().size();
         List<ProcessHandle> left = killedAt(point, server);
-        server = successor(point);
+        server = points.isEmpty() ? start(Main.class, Map.of()) : start(points.getFirst());
         assertThat(left)
             .as("processes of the boot before %s, at readiness (P7)", point)
             .noneMatch(KillPointsTest::runs);
@@ -73,14 +77,6 @@ class KillPointsTest {
       server.close();
     }
     assertHistoryIsWhole();
-  }
-
-  /** The server of the next point, or a plain one. */
-  private ServerProcess successor(Point point) throws IOException, InterruptedException {
-    Point[] points = Point.values();
-    return point.ordinal() + 1 < points.length
-        ? start(points[point.ordinal() + 1])
-        : start(Main.class, Map.of());
   }
 
   private List<ProcessHandle> killedAt(Point point, ServerProcess server) throws Exception {
@@ -122,11 +118,11 @@ class KillPointsTest {
   }
 
   private static String session(Point point) {
-    return "s" + (point.ordinal() + 1);
+    return point.name();
   }
 
   private Path stopped(Point point) {
-    return root.resolve("stopped-" + point.ordinal());
+    return root.resolve("stopped-" + point);
   }
 
   private static Map<String, Object> turn(Point point) {
