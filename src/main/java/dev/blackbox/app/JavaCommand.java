@@ -25,6 +25,8 @@ record JavaCommand(List<String> words) {
     } else {
       words.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
       words.addAll(List.of("-XX:+UseSerialGC", "-Xmx256m", "--enable-native-access=ALL-UNNAMED"));
+      // It lives for seconds: to compile more than this takes a third of its processor time.
+      words.add("-XX:TieredStopAtLevel=1");
       words.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
     }
     words.addAll(arguments);

@@ -2,6 +2,7 @@ package dev.blackbox.app;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.DoubleConsumer;
 
 /** Durations of one kind, in milliseconds. Not thread-safe. The quantiles need a sample. */
 public final class Samples {
@@ -34,6 +35,11 @@ public final class Samples {
 
   public double max() {
     return quantile(1);
+  }
+
+  /** All of them, as they came. */
+  public void forEach(DoubleConsumer reader) {
+    millis.forEach(reader::accept);
   }
 
   public int count() {

@@ -10,22 +10,23 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * A real server process is killed with SIGKILL at each point of a turn's life, started again, and
  * asked again. The agent is a real program that adds a line to a file each time it runs; that file
  * is the count.
  */
-@Timeout(180)
+@Timeout(300)
 class KillPointsTest {
 
   private static final Duration LIMIT = Duration.ofSeconds(60);
@@ -54,47 +55,85 @@ class KillPointsTest {
 
   @TempDir Path root;
 
-  @ParameterizedTest
-  @EnumSource(Point.class)
-  void p1ToP7HoldAfterAKill(Point point) throws Exception {
-    Path stopped = root.resolve("stopped");
-    Map<String, Object> turn =
-        Map.of(
-            "turn_id", "t1", "messages", List.of(Map.of("role", "user", "content", point.prompt)));
-    List<ProcessHandle> left;
-    try (ServerProcess server =
-            start(
-                StoppingServer.class,
-                Map.of("STOP_AT", point.stopAt, "STOP_FILE", stopped.toString()));
-        ServerClient client = client(server)) {
-      assertThat(client.post("/v1/rollout/register", registration()).status()).isEqualTo(200);
-      CompletableFuture<Boolean> answered = submit(client, turn);
-      Path reached = point == Point.WHILE_THE_AGENT_WORKS ? root.resolve("hanging") : stopped;
-      await().atMost(LIMIT).until(() -> Files.exists(reached));
-      left = server.descendants();
-      server.kill();
-      assertThat(answered.join()).as("told before it was recorded (P1)").isFalse();
-    }
-    try (ServerProcess server = start(Main.class, Map.of());
-        ServerClient client = client(server)) {
-      assertThat(left)
-          .as("processes of the boot before, at readiness (P7)")
-          .noneMatch(KillPointsTest::runs);
-      await().atMost(LIMIT).until(() -> client.get("/readyz").status() == 200);
-      Answer registered = client.post("/v1/rollout/register", registration());
-      assertThat(registered.status()).isEqualTo(200);
-      Answer first = client.post("/v1/sessions/s1/messages", turn);
-      Answer again = client.post("/v1/sessions/s1/messages", turn);
-      assertThat(withoutRequestId(again))
-          .as("replays are equal (P3)")
-          .isEqualTo(withoutRequestId(first));
-      assertThat(client.get("/v1/sessions/s1/turns/t1").field("status"))
-          .isEqualTo(point.stateAfterwards);
-      assertThat(first.status()).isEqualTo(point.stateAfterwards.equals("committed") ? 200 : 502);
-      assertThat(runs()).as("runs of the agent (P2)").hasSize(point.runs);
-      assertLaterTurns(client, point);
+  /** Each successor is the victim of the next point. */
+  @Test
+  void p1ToP7HoldAfterAKillAtEachPoint() throws Exception {
+    Deque<Point> points = new ArrayDeque<>(List.of(Point.values()));
+    ServerProcess server = start(points.getFirst());
+    try {
+      while (!points.isEmpty()) {
+        Point point = points.removeFirst();
+        int runsBefore = runs().size();
+        List<ProcessHandle> left = killedAt(point, server);
+        server = points.isEmpty() ? start(Main.class, Map.of()) : start(points.getFirst());
+        assertThat(left)
+            .as("processes of the boot before %s, at readiness (P7)", point)
+            .noneMatch(KillPointsTest::runs);
+        try (ServerClient client = client(server)) {
+          assertKept(point, client, runsBefore);
+        }
+      }
+    } finally {
+      server.close();
     }
     assertHistoryIsWhole();
+  }
+
+  private List<ProcessHandle> killedAt(Point point, ServerProcess server) throws Exception {
+    try (ServerClient client = client(server)) {
+      assertThat(client.post("/v1/rollout/register", registration(point)).status()).isEqualTo(200);
+      Files.createFile(StoppingServer.armed(stopped(point)));
+      CompletableFuture<Boolean> answered = submit(client, point);
+      Path reached =
+          point == Point.WHILE_THE_AGENT_WORKS ? root.resolve("hanging") : stopped(point);
+      await().atMost(LIMIT).until(() -> Files.exists(reached));
+      List<ProcessHandle> left = server.descendants();
+      server.kill();
+      assertThat(answered.join()).as("told before it was recorded (P1), %s", point).isFalse();
+      return left;
+    }
+  }
+
+  private void assertKept(Point point, ServerClient client, int runsBefore) throws Exception {
+    await().atMost(LIMIT).until(() -> client.get("/readyz").status() == 200);
+    Answer registered = client.post("/v1/rollout/register", registration(point));
+    assertThat(registered.status()).isEqualTo(200);
+    String messages = "/v1/sessions/" + session(point) + "/messages";
+    Answer first = client.post(messages, turn(point));
+    Answer again = client.post(messages, turn(point));
+    assertThat(withoutRequestId(again))
+        .as("replays are equal (P3), %s", point)
+        .isEqualTo(withoutRequestId(first));
+    assertThat(client.get("/v1/sessions/" + session(point) + "/turns/t1").field("status"))
+        .as("%s", point)
+        .isEqualTo(point.stateAfterwards);
+    assertThat(first.status()).isEqualTo(point.stateAfterwards.equals("committed") ? 200 : 502);
+    assertThat(runs().size() - runsBefore)
+        .as("runs of the agent (P2), %s", point)
+        .isEqualTo(point.runs);
+    assertLaterTurns(client, point);
+    // The next point has a session of its own.
+    assertThat(client.post("/v1/sessions/" + session(point) + "/abort", Map.of()).status())
+        .isEqualTo(200);
+  }
+
+  private static String session(Point point) {
+    return point.name();
+  }
+
+  private Path stopped(Point point) {
+    return root.resolve("stopped-" + point);
+  }
+
+  private static Map<String, Object> turn(Point point) {
+    return Map.of(
+        "turn_id", "t1", "messages", List.of(Map.of("role", "user", "content", point.prompt)));
+  }
+
+  private ServerProcess start(Point point) throws IOException, InterruptedException {
+    return start(
+        StoppingServer.class,
+        Map.of("STOP_AT", point.stopAt, "STOP_FILE", stopped(point).toString()));
   }
 
   /**
@@ -113,7 +152,7 @@ class KillPointsTest {
   private void assertLaterTurns(ServerClient client, Point point) throws InterruptedException {
     Answer later =
         client.post(
-            "/v1/sessions/s1/messages",
+            "/v1/sessions/" + session(point) + "/messages",
             Map.of(
                 "turn_id", "t2", "messages", List.of(Map.of("role", "user", "content", "more"))));
     assertThat(later.status()).isEqualTo(point.stateAfterwards.equals("committed") ? 200 : 409);
@@ -131,11 +170,12 @@ class KillPointsTest {
   }
 
   /** True if an answer came; false if the connection broke. */
-  private static CompletableFuture<Boolean> submit(ServerClient client, Map<String, Object> turn) {
+  private static CompletableFuture<Boolean> submit(ServerClient client, Point point) {
     return CompletableFuture.supplyAsync(
         () -> {
           try {
-            return client.post("/v1/sessions/s1/messages", turn).status() > 0;
+            String path = "/v1/sessions/" + session(point) + "/messages";
+            return client.post(path, turn(point)).status() > 0;
           } catch (UncheckedIOException broken) {
             return false;
           } catch (InterruptedException interrupted) {
@@ -196,14 +236,14 @@ class KillPointsTest {
     }
   }
 
-  private static Map<String, @Nullable Object> registration() {
+  private static Map<String, @Nullable Object> registration(Point point) {
     return Map.of(
         "blackbox_type",
         "script",
         "router",
         "http://127.0.0.1:9",
         "bound_session_id",
-        "s1",
+        session(point),
         "bound_instance_id",
         "i1");
   }

@@ -12,10 +12,10 @@ import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The real server, but the first call of one ledger verb never goes on: it leaves a file and waits,
- * before or after the verb has committed, so that a test can kill the process at exactly that
- * point. {@code STOP_AT} says where, for example {@code before:settle}; {@code STOP_FILE} is left
- * there.
+ * The real server, but from when it is told, the first call of one ledger verb never goes on: it
+ * leaves a file and waits, before or after the verb has committed, so that a test can kill the
+ * process at exactly that point. {@code STOP_AT} says where, for example {@code before:settle};
+ * {@code STOP_FILE} is left there, and {@link #armed} tells it to begin.
  */
 final class StoppingServer {
 
@@ -31,15 +31,21 @@ final class StoppingServer {
                 System.err));
   }
 
+  /** What has to be there for it to stop. */
+  static Path armed(Path stopFile) {
+    return stopFile.resolveSibling(stopFile.getFileName() + ".armed");
+  }
+
   private static Ledger stopping(Ledger real) {
     String[] stopAt = String.valueOf(System.getenv("STOP_AT")).split(":");
     Path file = Path.of(String.valueOf(System.getenv("STOP_FILE")));
+    Path armed = armed(file);
     return (Ledger)
         Proxy.newProxyInstance(
             Ledger.class.getClassLoader(),
             new Class<?>[] {Ledger.class},
             (_, verb, values) -> {
-              boolean here = verb.getName().equals(stopAt[1]);
+              boolean here = verb.getName().equals(stopAt[1]) && Files.exists(armed);
               if (here && stopAt[0].equals("before")) {
                 stop(file);
               }

@@ -40,7 +40,12 @@ public final class CrashTable {
 
   /** A process was really killed, and what it left was opened. */
   public void kill() {
-    kills++;
+    kills(1);
+  }
+
+  /** So many were. */
+  public void kills(int more) {
+    kills += more;
   }
 
   public void recovered(Duration took) {

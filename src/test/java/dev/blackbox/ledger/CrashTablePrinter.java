@@ -4,7 +4,7 @@ import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /** Prints the table of the crash rig once more, as a whole, when all tests are done. */
-final class CrashTablePrinter implements BeforeAllCallback {
+public final class CrashTablePrinter implements BeforeAllCallback {
 
   @Override
   public void beforeAll(ExtensionContext context) {

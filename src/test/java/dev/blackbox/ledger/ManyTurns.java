@@ -53,7 +53,7 @@ final class ManyTurns {
   }
 
   private static void record(Batch batch, int turn) {
-    long session = (turn - 1) / TURNS_PER_SESSION + 1;
+    long session = (turn - 1L) / TURNS_PER_SESSION + 1;
     int number = (turn - 1) % TURNS_PER_SESSION + 1;
     if (number == 1 && session > 1) {
       batch.record(
@@ -92,7 +92,7 @@ final class ManyTurns {
   /** The newest turn that {@link #make} recorded. */
   static dev.blackbox.turn.TurnKey last(int turns) {
     return Ledgers.key(
-        (turns - 1) / TURNS_PER_SESSION + 1, "t-" + ((turns - 1) % TURNS_PER_SESSION + 1));
+        (turns - 1L) / TURNS_PER_SESSION + 1, "t-" + ((turns - 1) % TURNS_PER_SESSION + 1));
   }
 
   static List<Integer> sizes() {

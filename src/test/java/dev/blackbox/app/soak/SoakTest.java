@@ -2,11 +2,15 @@ package dev.blackbox.app.soak;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.blackbox.ledger.CrashTable;
+import dev.blackbox.ledger.CrashTablePrinter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.CleanupMode;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -16,6 +20,8 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @Timeout(600)
 class SoakTest {
+
+  private static final int SECONDS = Math.min(180, 12 * CrashTable.SCALE);
 
   /** Generous, because other builds may run on the same machine. */
   private static final Duration READY_WITHIN = Duration.ofMinutes(2);
@@ -43,8 +49,15 @@ class SoakTest {
   }
 
   @Test
+  @Tag("crash")
+  @ExtendWith(CrashTablePrinter.class)
   void p1ToP11HoldUnderKills() throws Exception {
-    SoakReport report = run(plan(25, 20_261_130));
+    SoakReport report = run(plan(SECONDS, 20_261_130));
+    CrashTable table = new CrashTable("soak of the real server, " + SECONDS + " s");
+    table.kills(report.kills().values().stream().mapToInt(Integer::intValue).sum());
+    report.violation().ifPresent(table::violation);
+    report.readyAgain().forEach(millis -> table.recovered(Duration.ofNanos((long) (millis * 1e6))));
+    table.print();
     assertThat(report.violation()).isEmpty();
     assertThat(report.kills()).containsKey(Phase.FIRST_START);
     assertThat(report.ends()).isNotEmpty();
