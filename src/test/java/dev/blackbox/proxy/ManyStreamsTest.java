@@ -23,6 +23,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * A thousand streams at once, of all dialects. The engine sends the next text only when all agents
@@ -43,11 +45,24 @@ class ManyStreamsTest {
   private static final ProxyConfig CONFIG =
       new ProxyConfig(0, 1 << 20, 1 << 20, 2 * STREAMS, LONG, LONG, LONG);
 
+  /** The first looks find what starting left behind. */
+  private static final int TEXTS_BEFORE = 2;
+
+  private static final long BYTES_BETWEEN =
+      (long) STREAMS * (TEXTS - 1 - TEXTS_BEFORE) * TEXT_CHARACTERS;
+
   /**
    * What the heap may grow by in the middle of the streams: half of what passes. A Responses stream
-   * repeats its text at its end, so a third of the streams do keep theirs.
+   * repeats its text at its end, so a third of the streams do keep theirs; if those of one more
+   * dialect did, it would be two thirds.
    */
-  private static final long GROWTH_BYTES_MAX = (long) STREAMS * (TEXTS - 1) * TEXT_CHARACTERS / 2;
+  private static final long GROWTH_BYTES_MAX = BYTES_BETWEEN / 2;
+
+  /** Of less than an answer may have that is translated, 32 million characters. */
+  private static final int LONG_BYTES = 28 << 20;
+
+  /** What may be on its way within the proxy, and be kept for a retry; a third of what passes. */
+  private static final long LONG_GROWTH_BYTES_MAX = 7 << 20;
 
   /** One for each text; opened when all may have it. */
   private final List<CountDownLatch> gates =
@@ -73,17 +88,18 @@ class ManyStreamsTest {
           Tongue tongue = tongues.get(i % tongues.size());
           all.add(agents.submit(() -> follow(rig, tongue)));
         }
-        long growth = -heapWhenAllHaveText(0, turn);
-        for (int text = 1; text < TEXTS - 1; text++) {
-          heapWhenAllHaveText(text, turn);
+        long[] heap = new long[TEXTS];
+        for (int text = 0; text < TEXTS; text++) {
+          heap[text] = heapWhenAllHaveText(text, turn);
         }
-        growth += heapWhenAllHaveText(TEXTS - 1, turn);
+        // Not the last look: the streams end then, and let go of what they have.
+        long growth = heap[TEXTS - 2] - heap[TEXTS_BEFORE - 1];
         for (Future<Boolean> one : all) {
           assertThat(one.get(LONG.toSeconds(), TimeUnit.SECONDS)).as("a good end").isTrue();
         }
         System.out.printf(
             "%d streams at once, heap %+d KiB while %d KiB passed%n",
-            STREAMS, growth >> 10, ((long) STREAMS * (TEXTS - 1) * TEXT_CHARACTERS) >> 10);
+            STREAMS, growth >> 10, BYTES_BETWEEN >> 10);
         assertThat(growth).as("growth of the heap").isLessThan(GROWTH_BYTES_MAX);
         assertThat(turn.drain(LONG)).isTrue();
       }
@@ -100,8 +116,54 @@ class ManyStreamsTest {
     if (text < TEXTS - 1) {
       assertThat(turn.callsInFlight()).as("all at once").isEqualTo(STREAMS);
     }
+    return heapInUse();
+  }
+
+  private static long heapInUse() {
     System.gc();
     return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
+  }
+
+  /**
+   * One body, far longer than the bound, of which nothing may stay; Responses repeats its text at
+   * its end, and has a bound of its own.
+   */
+  @ParameterizedTest
+  @EnumSource(names = {"CHAT", "ANTHROPIC"})
+  void aLongStreamIsNotKept(Tongue tongue) throws Exception {
+    try (RawEngine engine = new RawEngine(ManyStreamsTest::sendLong);
+        ProxyRig rig = new ProxyRig(CONFIG, EngineScript.always(Step.text("unused")))) {
+      rig.proxy.bind(ProxyRig.binding(engine.origin(), ProxyOptions.DEFAULTS));
+      try (TurnScope turn = rig.openTurn("t1");
+          TestAgent agent = new TestAgent(rig.proxy.port(), LONG)) {
+        tongue.send(agent, tongue.body(true), "x-stainless-retry-count: 0");
+        assertThat(agent.head().status()).isEqualTo(200);
+        readUpTo(agent, LONG_BYTES / 8);
+        long before = heapInUse();
+        readUpTo(agent, LONG_BYTES * 3L / 4);
+        long growth = heapInUse() - before;
+        System.out.printf("%s: one long stream, heap %+d KiB%n", tongue, growth >> 10);
+        assertThat(growth).isLessThan(LONG_GROWTH_BYTES_MAX);
+        assertThat(turn.callsInFlight()).isEqualTo(1);
+      }
+    }
+  }
+
+  private static void readUpTo(TestAgent agent, long bytes) throws IOException {
+    long read = 0;
+    while (read < bytes) {
+      int length = agent.chunk().length();
+      assertThat(length).as("the stream ended after %d bytes", read).isPositive();
+      read += length;
+    }
+  }
+
+  private static void sendLong(RawEngine.Packets packets) throws IOException {
+    byte[] event = event("{\"content\":\"" + "x".repeat(TEXT_CHARACTERS) + "\"}", "null");
+    for (int sent = 0; sent < LONG_BYTES; sent += TEXT_CHARACTERS) {
+      packets.send(event);
+    }
+    packets.send(event("{}", "\"stop\""));
   }
 
   private void send(RawEngine.Packets packets) throws IOException, InterruptedException {

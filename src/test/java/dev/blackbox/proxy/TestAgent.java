@@ -2,17 +2,13 @@ package dev.blackbox.proxy;
 
 import java.io.BufferedInputStream;
 import java.io.ByteArrayOutputStream;
-import java.io.EOFException;
 import java.io.IOException;
-import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.Locale;
 import java.util.Map;
-import java.util.TreeMap;
 
 /**
  * An agent's HTTP client by hand, which sees what a client library hides: when bytes came, and
@@ -24,7 +20,7 @@ final class TestAgent implements AutoCloseable {
   private static final Duration READ_TIMEOUT = Duration.ofSeconds(10);
 
   private final Socket socket;
-  private final InputStream in;
+  private final AnswerReader in;
 
   TestAgent(int port) throws IOException {
     this(port, READ_TIMEOUT);
@@ -34,7 +30,7 @@ final class TestAgent implements AutoCloseable {
     socket = new Socket(InetAddress.getByAddress(new byte[] {127, 0, 0, 1}), port);
     socket.setTcpNoDelay(true);
     socket.setSoTimeout((int) readTimeout.toMillis());
-    in = new BufferedInputStream(socket.getInputStream());
+    in = new AnswerReader(new BufferedInputStream(socket.getInputStream()));
   }
 
   /**
@@ -69,50 +65,22 @@ final class TestAgent implements AutoCloseable {
   }
 
   Head head() throws IOException {
-    String status = line();
-    Map<String, String> headers = new TreeMap<>();
-    for (String line = line(); !line.isEmpty(); line = line()) {
-      int colon = line.indexOf(':');
-      headers.put(
-          line.substring(0, colon).toLowerCase(Locale.ROOT), line.substring(colon + 1).strip());
-    }
-    return new Head(Integer.parseInt(status.split(" ")[1]), headers);
+    return in.head();
   }
 
   /** One chunk of a chunked body; empty at the last. */
   String chunk() throws IOException {
-    int size = Integer.parseInt(line(), 16);
-    byte[] bytes = exactly(size);
-    line();
-    return new String(bytes, StandardCharsets.UTF_8);
+    return in.chunk();
   }
 
   Answer answer() throws IOException {
-    Head head = head();
-    ByteArrayOutputStream body = new ByteArrayOutputStream();
-    boolean ended = true;
-    try {
-      if (head.headers().containsKey("content-length")) {
-        body.writeBytes(exactly(Integer.parseInt(head.headers().get("content-length"))));
-      } else {
-        int size = Integer.parseInt(line(), 16);
-        while (size > 0) {
-          body.writeBytes(exactly(size));
-          line();
-          size = Integer.parseInt(line(), 16);
-        }
-        line();
-      }
-    } catch (EOFException cut) {
-      ended = false;
-    }
-    return new Answer(head.status(), head.headers(), body.toString(StandardCharsets.UTF_8), ended);
+    return in.answer();
   }
 
   /** True if the other side has closed the connection, or does so now. */
   boolean isClosedByProxy() throws IOException {
     try {
-      return in.read() < 0;
+      return in.isAtEnd();
     } catch (SocketException reset) {
       return true;
     }
@@ -127,26 +95,5 @@ final class TestAgent implements AutoCloseable {
   @Override
   public void close() throws IOException {
     socket.close();
-  }
-
-  private byte[] exactly(int length) throws IOException {
-    byte[] bytes = in.readNBytes(length);
-    if (bytes.length < length) {
-      throw new EOFException("cut");
-    }
-    return bytes;
-  }
-
-  private String line() throws IOException {
-    StringBuilder line = new StringBuilder();
-    for (int b = in.read(); b != '\n'; b = in.read()) {
-      if (b < 0) {
-        throw new EOFException("cut");
-      }
-      if (b != '\r') {
-        line.append((char) b);
-      }
-    }
-    return line.toString();
   }
 }

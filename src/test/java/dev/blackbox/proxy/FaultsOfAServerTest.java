@@ -1,0 +1,214 @@
+package dev.blackbox.proxy;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.blackbox.app.LedgerInspection;
+import dev.blackbox.app.ServerClient;
+import dev.blackbox.app.ServerProcess;
+import dev.blackbox.app.engine.EngineScript;
+import dev.blackbox.app.engine.ScriptedEngine;
+import dev.blackbox.kernel.SessionId;
+import dev.blackbox.kernel.TurnId;
+import dev.blackbox.ledger.LedgerConfig;
+import dev.blackbox.ledger.LedgerFacts;
+import dev.blackbox.ledger.LedgerReads;
+import dev.blackbox.turn.TurnKey;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * {@link FaultTable} in a whole server: a turn for each fault, whose agent makes a call in each
+ * dialect at once and keeps what it was told; what it has then, what {@code GET …/turns/{id}} says,
+ * and at the end what the calls' records in the ledger say.
+ */
+@Timeout(300)
+class FaultsOfAServerTest {
+
+  private static final Duration LIMIT = Duration.ofSeconds(60);
+
+  /** Long enough for a machine that is busy with other tests, since it holds for all rows. */
+  private static final String PATIENCE_SECONDS = "0.7";
+
+  /** One turn, in a session of the same name: its place in the table. */
+  private record Case(String id, FaultTable.Row row) {
+
+    String name() {
+      return row.name() + ", " + row.told();
+    }
+
+    /** What the agent's program reads: for each call its path, the sign of a good end, the body. */
+    String prompt() {
+      StringBuilder prompt = new StringBuilder();
+      for (Tongue tongue : Tongue.values()) {
+        String sign = tongue == Tongue.CHAT ? "data: [DONE]" : "event: " + tongue.lastEvent();
+        prompt.append(tongue.path()).append('\n');
+        prompt.append(row.stream() ? sign : "").append('\n');
+        prompt.append(tongue.body(row.stream())).append('\n');
+      }
+      return prompt.toString();
+    }
+  }
+
+  @TempDir private static Path root;
+  private static ScriptedEngine engine;
+  private static ServerProcess server;
+  private static ServerClient client;
+
+  @BeforeAll
+  static void start() throws Exception {
+    engine = ScriptedEngine.start(0, EngineScript.always(FaultTable.TEXT));
+    server =
+        ServerProcess.start(
+            List.of(
+                "--port=0",
+                "--runtime-root=" + root.resolve("rt"),
+                "--script-agent=" + agent(),
+                "--proxy-response-bytes-max=1048576",
+                "--proxy-first-byte-timeout=" + PATIENCE_SECONDS,
+                "--proxy-idle-timeout=" + PATIENCE_SECONDS,
+                "--proxy-retries-max=2",
+                "--proxy-retry-delay=0.001"),
+            Map.of(),
+            root.resolve("server.log"));
+    server.awaitReady(LIMIT);
+    client = new ServerClient(server.address(), LIMIT);
+  }
+
+  @AfterAll
+  static void end() {
+    client.close();
+    server.close();
+    engine.close();
+  }
+
+  @TestFactory
+  Stream<DynamicTest> p9EachFaultIsSaidByTheServerToo() {
+    List<Case> cases = new ArrayList<>();
+    FaultTable.rows().forEach(row -> cases.add(new Case("t" + cases.size(), row)));
+    return Stream.concat(
+        cases.stream().map(one -> DynamicTest.dynamicTest(one.name(), () -> checkTurn(one))),
+        Stream.of(DynamicTest.dynamicTest("the ledger's records", () -> checkLedger(cases))));
+  }
+
+  /**
+   * A session for each: where a turn fails after its agent has begun, nobody knows how it stands.
+   */
+  private static void register(Case one) throws Exception {
+    ServerClient.Answer registered =
+        client.post(
+            "/v1/rollout/register",
+            Map.of(
+                "blackbox_type",
+                "script",
+                "router",
+                engine.origin() + "/v1",
+                "bound_session_id",
+                one.id(),
+                "bound_instance_id",
+                "i1"));
+    assertThat(registered.status()).as(registered.text()).isEqualTo(200);
+  }
+
+  private static void checkTurn(Case one) throws Exception {
+    register(one);
+    engine.script(EngineScript.always(FaultTable.step(one.row())));
+    ServerClient.Answer answer =
+        client.post(
+            "/v1/sessions/" + one.id() + "/messages",
+            Map.of(
+                "turn_id",
+                one.id(),
+                "messages",
+                List.of(Map.of("role", "user", "content", one.prompt()))));
+    assertThat(answer.status()).as(answer.text()).isEqualTo(502);
+    for (Tongue tongue : Tongue.values()) {
+      byte[] told = Files.readAllBytes(root.resolve(one.id() + tongue.path().replace('/', '-')));
+      FaultTable.checkAnswer(
+          one.row(), tongue, new AnswerReader(new ByteArrayInputStream(told)).answer());
+    }
+    ServerClient.Answer turn = client.get("/v1/sessions/" + one.id() + "/turns/" + one.id());
+    assertThat(turn.status()).as(turn.text()).isEqualTo(200);
+    assertThat(turn.field("status")).as(turn.text()).isEqualTo("unknown");
+    assertThat(turn.field("error"))
+        .as(turn.text())
+        .contains("backend_error", "script exited with code 1", "upstream error: ");
+    ServerClient.Answer aborted = client.post("/v1/sessions/" + one.id() + "/abort", Map.of());
+    assertThat(aborted.status()).as(aborted.text()).isEqualTo(200);
+  }
+
+  private static void checkLedger(List<Case> cases) throws Exception {
+    server.terminate();
+    assertThat(server.awaitEnd(LIMIT)).isZero();
+    try (LedgerInspection ledger =
+        LedgerInspection.open(LedgerConfig.at(root.resolve("rt/state")))) {
+      LedgerReads reads = ledger.reads();
+      for (Case one : cases) {
+        long session = reads.session(SessionId.parse(one.id())).orElseThrow().key();
+        List<LedgerFacts.CallRecord> calls =
+            reads.calls(new TurnKey(session, TurnId.parse(one.id())));
+        assertThat(calls)
+            .as(one.name())
+            .extracting(call -> call.start().dialect())
+            .containsExactlyInAnyOrder(
+                Arrays.stream(Tongue.values()).map(Tongue::recorded).toArray(String[]::new));
+        calls.forEach(call -> checkRecord(one, call));
+      }
+    }
+  }
+
+  private static void checkRecord(Case one, LedgerFacts.CallRecord call) {
+    String name = one.name() + ", " + call.start().dialect();
+    assertThat(call.start().stream()).as(name).isEqualTo(one.row().stream());
+    LedgerFacts.CallEnded end = call.end().orElseThrow();
+    FaultTable.checkNumber(end.status(), one.row().record().get(0));
+    assertThat(end.verdict()).as(name).isEqualTo(one.row().record().get(1));
+    assertThat(end.retries()).as(name).isEqualTo(one.row().retries());
+    assertThat(end.error()).as(name).isPresent();
+  }
+
+  /** Makes its calls, keeps the answers as they came, and fails if none is a good one. */
+  private static Path agent() throws IOException {
+    Path program = root.resolve("agent.sh");
+    Files.writeString(
+        program,
+        """
+        #!/bin/bash
+        base=${OPENAI_BASE_URL#http://}
+        authority=${base%%%%/*}
+        ask() {
+          exec 3<> "/dev/tcp/${authority%%%%:*}/${authority##*:}"
+          printf 'POST %%s HTTP/1.1\r\nHost: %%s\r\nAuthorization: Bearer %%s\r\nContent-Type: application/json\r\nContent-Length: %%d\r\nConnection: close\r\n\r\n%%s'             "$1" "$authority" "$OPENAI_API_KEY" "${#3}" "$3" >&3
+          told='%1$s'/$BBS_TURN_ID${1//\\//-}
+          cat <&3 >"$told"
+          answer=$(<"$told")
+          [[ $answer == 'HTTP/1.1 200'* && $answer == *"$2"* ]]
+        }
+        calls=()
+        while read -r path && read -r sign && read -r body; do
+          ask "$path" "$sign" "$body" &
+          calls+=($!)
+        done
+        for call in "${calls[@]}"; do
+          wait "$call" && echo well
+        done
+        """
+            .formatted(root));
+    Files.setPosixFilePermissions(program, PosixFilePermissions.fromString("rwxr-xr-x"));
+    return program;
+  }
+}
