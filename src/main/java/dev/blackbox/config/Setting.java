@@ -111,6 +111,17 @@ public enum Setting {
       whole(1_024, 1L << 30),
       "Bytes of an answer's events with tool calls, held until it is whole; beyond it broken off"),
 
+  CAPTURE(
+      choice("off", "errors", "all"),
+      "Model calls whose bodies are kept, under \"captures\" in the state directory"),
+  CAPTURE_MAX_BYTES(
+      whole(65_536, 1L << 40), "Disk for kept bodies; the oldest are deleted to make room"),
+  CAPTURE_BODY_BYTES_MAX(
+      whole(1_024, 1L << 30), "Bytes kept of one request, and of one answer; the rest is cut off"),
+  CAPTURE_MEMORY_BYTES_MAX(
+      whole(65_536, 1L << 32),
+      "Memory for bodies of running calls and ones to be written; beyond it bodies are dropped"),
+
   SCRIPT_AGENT(
       new Kind.OptionalPath(),
       "Program of your own that becomes the agent of blackbox_type \"script\"; empty: none"),

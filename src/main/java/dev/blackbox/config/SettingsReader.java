@@ -5,6 +5,7 @@ import dev.blackbox.http.AccessRules;
 import dev.blackbox.http.HttpConfig;
 import dev.blackbox.kernel.Secret;
 import dev.blackbox.ledger.LedgerConfig;
+import dev.blackbox.proxy.CaptureConfig;
 import dev.blackbox.proxy.ProxyConfig;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -214,7 +215,13 @@ final class SettingsReader {
             duration(Setting.PROXY_RETRY_DELAY_MAX)),
         new ProxyConfig.AgentRetries(
             whole(Setting.PROXY_AGENT_RETRIES_MAX), large(Setting.PROXY_REPLAY_BYTES_MAX)),
-        large(Setting.PROXY_TOOL_CALL_BYTES_MAX));
+        large(Setting.PROXY_TOOL_CALL_BYTES_MAX),
+        new CaptureConfig(
+            CaptureConfig.Mode.valueOf(constant(Setting.CAPTURE)),
+            ledger().directory().resolve("captures"),
+            large(Setting.CAPTURE_MAX_BYTES),
+            whole(Setting.CAPTURE_BODY_BYTES_MAX),
+            large(Setting.CAPTURE_MEMORY_BYTES_MAX)));
   }
 
   private List<Path> promptRoots() {

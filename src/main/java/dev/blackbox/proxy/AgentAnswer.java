@@ -50,6 +50,11 @@ final class AgentAnswer {
     return sent;
   }
 
+  /** Whether more can be written to it. */
+  boolean isStream() {
+    return stream != null;
+  }
+
   /** The connection will be closed after this answer. */
   void closeAfterwards() {
     response.header(HeaderValues.CONNECTION_CLOSE);

@@ -20,7 +20,8 @@ final class CallRecord {
   private final Speech speech;
   private final String purpose;
   private final Optional<CallSink.Resent> resent;
-  private final ReceivedBytes received = new ReceivedBytes();
+  private final CallCapture capture;
+  private final ReceivedBytes received;
   private ChatProgress progress = new ChatProgress();
   private boolean started;
   private int engineStatus;
@@ -50,6 +51,8 @@ final class CallRecord {
     this.speech = speech;
     this.purpose = purpose;
     this.resent = resent;
+    this.capture = means.captures().begin();
+    this.received = new ReceivedBytes(capture);
   }
 
   /** A call that cannot be recorded is not made: false then. */
@@ -105,6 +108,7 @@ final class CallRecord {
     sentAt = Optional.of(means.clock().instant());
     engineStatus = 0;
     received.reset();
+    capture.sent(body);
   }
 
   void answered(int status) {
@@ -162,6 +166,7 @@ final class CallRecord {
             received.hash(),
             guess);
     turn.add(end);
+    capture.end(end);
     if (!started) {
       return;
     }

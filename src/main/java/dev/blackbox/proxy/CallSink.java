@@ -23,7 +23,7 @@ public interface CallSink {
    * @param step from 0 within the turn
    * @param dialect {@code chat}, {@code anthropic} or {@code responses}
    * @param purpose {@code main}, or a side call that the agent marks as one: {@code subagent},
-   *     {@code compaction}
+   *     {@code compaction}, {@code title}
    * @param resent if it is its agent's own retry, and no step of its own
    */
   record CallStarted(

@@ -45,6 +45,11 @@ final class ChatSpeech implements Speech {
   }
 
   @Override
+  public String systemText() {
+    return request.systemText();
+  }
+
+  @Override
   public boolean stream() {
     return request.stream();
   }

@@ -44,12 +44,14 @@ final class HelidonModelProxy implements ModelProxy {
   private final Desk desk = new Desk();
   private final Closer closer = new Closer();
   private final ControlCalls controlCalls;
+  private final CallCaptures captures;
   private final WebServer server;
   private volatile @Nullable Door door;
   private volatile @Nullable AgentWatch watch;
 
   HelidonModelProxy(ProxyConfig config, CallSink sink, InstantSource clock) {
     this.config = config;
+    captures = closer.own(new CallCaptures(config.capture()));
     server = server(config);
     Upstream upstream = closer.own(Upstream.create(config.connectTimeout()));
     controlCalls = closer.own(new ControlCalls(config.connectTimeout()));
@@ -76,6 +78,7 @@ final class HelidonModelProxy implements ModelProxy {
                   config,
                   new RetryRule(config.retries(), RandomGenerator.getDefault()),
                   sink,
+                  captures,
                   clock),
               agents);
     } catch (RuntimeException failed) {
@@ -134,6 +137,7 @@ final class HelidonModelProxy implements ModelProxy {
   @Override
   public void bind(ProxyBinding binding) {
     EngineHeaders.check(binding);
+    captures.hide(binding.agentKey());
     desk.serve(binding).ifPresent(OpenTurn::close);
   }
 

@@ -30,6 +30,7 @@ final class ModelCall {
       ProxyConfig config,
       RetryRule retryRule,
       CallSink sink,
+      CallCaptures captures,
       InstantSource clock) {}
 
   /** Makes the request for the engine, once the call may go: a pause may have changed a version. */
@@ -284,6 +285,10 @@ final class ModelCall {
       }
       case TURN_CLOSED -> {
         record.verdict("turn_closed");
+        if (answer.begun() && !answer.isStream()) {
+          // It was being sent as a whole, and there is no place for another word.
+          throw AgentAnswer.cut();
+        }
         try {
           tell(CallFailure.turnClosed());
         } catch (VisitEndedException _) {

@@ -21,6 +21,7 @@ import java.time.Duration;
  * @param agentRetries what is remembered of a turn's calls for an agent that sends one again
  * @param toolCallBytesMax most bytes of one answer's events with tool calls, which are held until
  *     it is whole; beyond it the answer is broken off
+ * @param capture whether bodies are kept
  */
 public record ProxyConfig(
     int port,
@@ -34,7 +35,8 @@ public record ProxyConfig(
     KeepAlive keepAlive,
     Retries retries,
     AgentRetries agentRetries,
-    long toolCallBytesMax) {
+    long toolCallBytesMax,
+    CaptureConfig capture) {
 
   /**
    * Signs of life for agents, which give up after five minutes of silence and more.
@@ -81,9 +83,10 @@ public record ProxyConfig(
           new KeepAlive(Duration.ofMinutes(2), Duration.ofSeconds(30)),
           new Retries(4, Duration.ofMillis(500), Duration.ofMinutes(1)),
           AgentRetries.DEFAULTS,
-          TOOL_CALL_BYTES_DEFAULT);
+          TOOL_CALL_BYTES_DEFAULT,
+          CaptureConfig.OFF);
 
-  /** Bounds with the usual one for tool calls. */
+  /** Bounds with the usual one for tool calls; no bodies are kept. */
   public ProxyConfig(
       int port,
       long bodyBytesMax,
@@ -108,7 +111,8 @@ public record ProxyConfig(
         keepAlive,
         retries,
         agentRetries,
-        TOOL_CALL_BYTES_DEFAULT);
+        TOOL_CALL_BYTES_DEFAULT,
+        CaptureConfig.OFF);
   }
 
   /** Bounds without keep-alives and retries. */
@@ -148,7 +152,8 @@ public record ProxyConfig(
         keepAlive,
         retries,
         agentRetries,
-        toolCallBytesMax);
+        toolCallBytesMax,
+        capture);
   }
 
   /** The same bounds with another one for tool calls. */
@@ -165,6 +170,25 @@ public record ProxyConfig(
         keepAlive,
         retries,
         agentRetries,
-        bytes);
+        bytes,
+        capture);
+  }
+
+  /** The same bounds, and bodies are kept like this. */
+  public ProxyConfig withCapture(CaptureConfig bodies) {
+    return new ProxyConfig(
+        port,
+        bodyBytesMax,
+        responseBytesMax,
+        concurrentCallsMax,
+        connectTimeout,
+        firstByteTimeout,
+        idleTimeout,
+        totalTimeout,
+        keepAlive,
+        retries,
+        agentRetries,
+        toolCallBytesMax,
+        bodies);
   }
 }

@@ -5,15 +5,21 @@ import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.Optional;
 
-/** Counts and hashes what came from the engine. */
+/** Counts and hashes what came from the engine, and keeps it if that is wanted. */
 final class ReceivedBytes {
 
   private final MessageDigest digest = sha256();
+  private final CallCapture capture;
   private long bytes;
+
+  ReceivedBytes(CallCapture capture) {
+    this.capture = capture;
+  }
 
   void add(byte[] buffer, int length) {
     bytes += length;
     digest.update(buffer, 0, length);
+    capture.received(buffer, length);
   }
 
   /** Another attempt begins. */

@@ -21,6 +21,9 @@ sealed interface Speech permits ChatSpeech, TranslatedSpeech {
   /** Text that the agent's last user message begins with; empty if that is not looked at. */
   String lastRequest();
 
+  /** Text that the agent's system prompt begins with; empty if there is none. */
+  String systemText();
+
   /** Whether the agent wants events. */
   boolean stream();
 

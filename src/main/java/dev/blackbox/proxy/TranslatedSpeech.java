@@ -80,10 +80,24 @@ final class TranslatedSpeech implements Speech {
 
   @Override
   public String lastRequest() {
-    return request.chat().get("messages") instanceof List<?> messages
-            && !messages.isEmpty()
-            && messages.getLast() instanceof Map<?, ?> last
-            && last.get("content") instanceof String text
+    return messages().isEmpty() ? "" : text(messages().getLast());
+  }
+
+  @Override
+  public String systemText() {
+    return !messages().isEmpty()
+            && messages().getFirst() instanceof Map<?, ?> first
+            && "system".equals(first.get("role"))
+        ? text(first)
+        : "";
+  }
+
+  private List<?> messages() {
+    return request.chat().get("messages") instanceof List<?> messages ? messages : List.of();
+  }
+
+  private static String text(@Nullable Object message) {
+    return message instanceof Map<?, ?> one && one.get("content") instanceof String text
         ? text
         : "";
   }

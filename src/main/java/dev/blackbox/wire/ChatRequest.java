@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,6 +21,9 @@ import org.jspecify.annotations.Nullable;
  * prompt exactly as the agent wrote it.
  */
 public final class ChatRequest {
+
+  /** Both mean the same: OpenAI API reference. */
+  private static final Set<String> SYSTEM_ROLES = Set.of("system", "developer");
 
   private final byte[] body;
   private final int objectStart;
@@ -197,6 +201,74 @@ public final class ChatRequest {
 
   private static int tokenEnd(JsonParser parser) {
     return Math.toIntExact(parser.currentLocation().getByteOffset());
+  }
+
+  /**
+   * The text of the first message, if it is one of the system; of a list of parts, the first text.
+   * Empty otherwise.
+   */
+  public String systemText() {
+    Member messages = byName.get("messages");
+    if (messages == null) {
+      return "";
+    }
+    int length = messages.valueEnd() - messages.valueStart();
+    try (JsonParser parser =
+        Json.MAPPER.getFactory().createParser(body, messages.valueStart(), length)) {
+      parser.nextToken();
+      return parser.nextToken() == JsonToken.START_OBJECT ? systemText(parser) : "";
+    } catch (IOException impossible) {
+      throw new IllegalStateException("the body was read before", impossible);
+    }
+  }
+
+  private static String systemText(JsonParser parser) throws IOException {
+    boolean system = false;
+    String text = "";
+    while (parser.nextToken() == JsonToken.FIELD_NAME) {
+      String name = parser.currentName();
+      JsonToken value = parser.nextToken();
+      if (name.equals("role") && value == JsonToken.VALUE_STRING) {
+        system = SYSTEM_ROLES.contains(parser.getText());
+      } else if (name.equals("content") && value == JsonToken.VALUE_STRING) {
+        text = parser.getText();
+      } else if (name.equals("content") && value == JsonToken.START_ARRAY) {
+        text = firstText(parser);
+      } else {
+        parser.skipChildren();
+      }
+    }
+    return system ? text : "";
+  }
+
+  /** Of a list of parts. */
+  private static String firstText(JsonParser parser) throws IOException {
+    String text = "";
+    boolean first = true;
+    for (JsonToken part = parser.nextToken();
+        part != JsonToken.END_ARRAY;
+        part = parser.nextToken()) {
+      if (first && part == JsonToken.START_OBJECT) {
+        text = textField(parser);
+      } else {
+        parser.skipChildren();
+      }
+      first = false;
+    }
+    return text;
+  }
+
+  private static String textField(JsonParser parser) throws IOException {
+    String text = "";
+    while (parser.nextToken() == JsonToken.FIELD_NAME) {
+      String name = parser.currentName();
+      if (parser.nextToken() == JsonToken.VALUE_STRING && name.equals("text")) {
+        text = parser.getText();
+      } else {
+        parser.skipChildren();
+      }
+    }
+    return text;
   }
 
   private static boolean readStream(@Nullable Member member) throws InvalidChatRequestException {

@@ -4,11 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.blackbox.ledger.LedgerConfig;
 import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
+import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -59,6 +62,24 @@ class LedgerFilesCommandsTest {
     assertThat(ledger("backup", "--state-dir", nowhere.toString())).isEqualTo(ExitCode.USAGE);
     assertThat(to).doesNotExist();
     assertThat(nowhere).doesNotExist();
+  }
+
+  @Test
+  void bodiesOfCallsAreShownAlsoWhileAServerRuns() throws Exception {
+    Path state = temp.resolve("state");
+    Path captures = Files.createDirectories(state.resolve("captures"));
+    String id = "0b0cde5c-6ea0-4b4c-9a2c-000000000001";
+    try (OutputStream out =
+        new GZIPOutputStream(Files.newOutputStream(captures.resolve(id + ".call.gz")))) {
+      out.write("{\"call_id\":1}\nasked\nanswered".getBytes(StandardCharsets.UTF_8));
+    }
+    try (LedgerInspection _ = LedgerInspection.open(LedgerConfig.at(state))) {
+      assertThat(ledger("calls", "--state-dir", state.toString())).isEqualTo(ExitCode.OK);
+      assertThat(ledger("calls", "--body", id, "--state-dir", state.toString()))
+          .isEqualTo(ExitCode.OK);
+      assertThat(ledger("calls", "--body", "another", "--state-dir", state.toString()))
+          .isEqualTo(ExitCode.USAGE);
+    }
   }
 
   private static void damage(Path state) throws IOException {

@@ -8,6 +8,7 @@ import dev.blackbox.control.ServerSettings;
 import dev.blackbox.http.AccessRules;
 import dev.blackbox.http.HttpConfig;
 import dev.blackbox.ledger.LedgerConfig;
+import dev.blackbox.proxy.CaptureConfig;
 import dev.blackbox.proxy.ProxyConfig;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -33,7 +34,10 @@ class ServerConfigurationTest {
 
     assertThat(read.server()).isEqualTo(ServerSettings.DEFAULTS);
     assertThat(read.ledger()).isEqualTo(LedgerConfig.at(Path.of("/tmp/blackbox_server/state")));
-    assertThat(read.proxy()).isEqualTo(ProxyConfig.DEFAULTS);
+    assertThat(read.proxy())
+        .isEqualTo(
+            ProxyConfig.DEFAULTS.withCapture(
+                CaptureConfig.off(Path.of("/tmp/blackbox_server/state/captures"))));
     assertThat(read.http()).isEqualTo(HttpConfig.DEFAULTS);
     assertThat(read.scriptAgent()).isEmpty();
     assertThat(read.logLevel()).isEqualTo(LogLevel.INFO);
@@ -92,7 +96,13 @@ class ServerConfigurationTest {
                     new ProxyConfig.KeepAlive(Duration.ofSeconds(25), Duration.ofSeconds(26)),
                     new ProxyConfig.Retries(27, Duration.ofSeconds(28), Duration.ofSeconds(29)),
                     new ProxyConfig.AgentRetries(30, 1_000_000_000),
-                    2050),
+                    2050,
+                    new CaptureConfig(
+                        CaptureConfig.Mode.ERRORS,
+                        Path.of("/t/captures"),
+                        1L << 40,
+                        2051,
+                        1L << 32)),
                 List.of(Path.of("/p"), Path.of("/q/r")),
                 Optional.of(agent),
                 LogLevel.DEBUG,
@@ -294,6 +304,10 @@ class ServerConfigurationTest {
         Map.entry("BBS_PROXY_AGENT_RETRIES_MAX", "30"),
         Map.entry("BBS_PROXY_REPLAY_BYTES_MAX", "1000000000"),
         Map.entry("BBS_PROXY_TOOL_CALL_BYTES_MAX", "2050"),
+        Map.entry("BBS_CAPTURE", "errors"),
+        Map.entry("BBS_CAPTURE_MAX_BYTES", "1099511627776"),
+        Map.entry("BBS_CAPTURE_BODY_BYTES_MAX", "2051"),
+        Map.entry("BBS_CAPTURE_MEMORY_BYTES_MAX", "4294967296"),
         Map.entry("BBS_SCRIPT_AGENT", agent.toString()),
         Map.entry("BBS_LOG_LEVEL", "debug"));
   }

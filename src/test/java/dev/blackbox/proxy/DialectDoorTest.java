@@ -95,7 +95,13 @@ class DialectDoorTest {
     "ANTHROPIC,hi,x-claude-code-agent-id: a-1,subagent",
     "ANTHROPIC,CRITICAL: Respond with TEXT ONLY. Sum up.,,compaction",
     "RESPONSES,You are performing a CONTEXT CHECKPOINT COMPACTION. Sum up.,,compaction",
-    "RESPONSES,hi,,main"
+    "RESPONSES,hi,,main",
+    "RESPONSES,hi,x-openai-subagent: compact,compaction",
+    "RESPONSES,hi,x-openai-subagent: review,subagent",
+    "RESPONSES,hi,x-codex-parent-thread-id: th-1,subagent",
+    "CHAT,hi,x-parent-session-id: ses_1,subagent",
+    "CHAT,hi,x-session-affinity: ses_1,main",
+    "CHAT,You are a title generator. You output ONLY a thread title.,,main"
   })
   void sideCallsAreToldFromTheMainLoops(Tongue tongue, String text, String header, String purpose)
       throws Exception {
@@ -106,6 +112,32 @@ class DialectDoorTest {
       assertThat(answer.status()).isEqualTo(200);
       assertThat(turn.drain(Duration.ofSeconds(5))).isTrue();
       assertThat(rig.sink.started().getFirst().purpose()).isEqualTo(purpose);
+    }
+  }
+
+  /** Requests as opencode 1.18.33 makes them, with the beginnings of its own prompts. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "system|'\"You are a title generator. You output ONLY a thread title.\"'|title",
+        "system|'\"You are a context summarization agent. You are given a\"'|compaction",
+        "developer|'[{\"type\":\"text\",\"text\":\"You are a title generator. Now\"}]'|title",
+        "system|'\"You are opencode. You are a title generator.\"'|main",
+        "user|'\"You are a title generator.\"'|main",
+        "system|null|main"
+      })
+  void chatSideCallsAreKnownByTheirSystemText(String role, String content, String purpose)
+      throws Exception {
+    try (TurnScope turn = rig.openTurn("t1")) {
+      String body =
+          "{\"model\":\"m\",\"messages\":[{\"content\":%s,\"role\":\"%s\",\"name\":{\"role\":1}},"
+                  .formatted(content, role)
+              + "{\"role\":\"user\",\"content\":\"Generate a title for this conversation:\"}]}";
+      assertThat(rig.chat(body).status()).isEqualTo(200);
+      assertThat(turn.drain(Duration.ofSeconds(5))).isTrue();
+      assertThat(rig.sink.started().getFirst().purpose()).isEqualTo(purpose);
+      assertThat(turn.totals().steps()).isEqualTo(1);
     }
   }
 
