@@ -26,6 +26,7 @@ final class JournalSeed {
   private final CutDisk disk;
   private final Path root;
   private final Journal journal;
+  private final Compaction compaction;
   private final CrashTable table;
 
   /** Body of each fact that was acknowledged, in order. */
@@ -48,7 +49,9 @@ final class JournalSeed {
     this.root = root;
     this.table = table;
     this.disk = CutDisk.at(root.resolve("disk"), seed);
-    this.journal = new Journal(between.apply(disk), sync);
+    JournalFiles files = between.apply(disk);
+    this.journal = new Journal(files, sync);
+    this.compaction = new Compaction(files, root.resolve("disk"));
   }
 
   CutDisk disk() {
@@ -84,7 +87,20 @@ final class JournalSeed {
         return;
       }
     }
+    if (random.nextInt(3) == 0) {
+      compress();
+    }
     append();
+  }
+
+  private void compress() {
+    try {
+      compaction.compressNext(() -> false);
+    } catch (IOException notNow) {
+      // What is there stays as it is.
+    } catch (LedgerRefusedException refused) {
+      table.violation("seed " + seed + ": not compressed: " + refused.getMessage());
+    }
   }
 
   private void append() {
