@@ -104,7 +104,7 @@ final class Database {
         + ":"
         + directory.resolve(name)
         + ";DB_CLOSE_ON_EXIT=FALSE;TRACE_LEVEL_FILE=0;CACHE_SIZE=16384;QUERY_CACHE_SIZE=128"
-        + ";OPTIMIZE_REUSE_RESULTS=0;WRITE_DELAY="
+        + ";OPTIMIZE_REUSE_RESULTS=0;COMPRESS=TRUE;WRITE_DELAY="
         + WRITE_DELAY_MILLIS;
   }
 

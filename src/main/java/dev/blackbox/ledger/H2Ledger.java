@@ -17,11 +17,14 @@ final class H2Ledger implements Ledger {
 
   private final Opening opening;
   private final Writer writer;
+  private final Keeper keeper;
   private final SlotVerbs.Opened opened;
   private final AtomicBoolean closed = new AtomicBoolean();
 
-  private H2Ledger(Opening opening, SlotVerbs.Opened opened) {
+  private H2Ledger(Opening opening, SlotVerbs.Opened opened, JournalFiles files) {
     this.opening = opening;
+    this.keeper = Keeper.start(new Compaction(files, opening.directory().path()));
+    opening.storage().onSegment(keeper::wake);
     this.writer = opening.writer();
     this.opened = opened;
   }
@@ -47,7 +50,7 @@ final class H2Ledger implements Ledger {
     try {
       SlotVerbs.Opened opened = open.writer.run(batch -> SlotVerbs.bootStarted(batch, boot));
       good = true;
-      return new H2Ledger(open, opened);
+      return new H2Ledger(open, opened, files);
     } catch (Problem unwritten) {
       throw StateDirectory.notWritable(directory.path(), unwritten.text(), unwritten);
     } finally {
@@ -234,6 +237,7 @@ final class H2Ledger implements Ledger {
             "the end of this boot is not recorded: {0}",
             unwritten.text());
       } finally {
+        keeper.close();
         opening.close();
       }
     }

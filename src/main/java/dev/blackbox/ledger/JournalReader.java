@@ -2,12 +2,13 @@ package dev.blackbox.ledger;
 
 import dev.blackbox.ledger.LedgerRefusedException.Reason;
 import java.io.IOException;
-import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,9 +21,6 @@ import org.jspecify.annotations.Nullable;
 final class JournalReader {
 
   private static final System.Logger LOG = System.getLogger(JournalReader.class.getName());
-
-  /** How much of a torn tail is looked through at a time. */
-  private static final int WINDOW_BYTES = 1 << 20;
 
   private final JournalFiles files;
   private final Path directory;
@@ -63,7 +61,17 @@ final class JournalReader {
 
   /** All segments, oldest first. Refuses what a newer version wrote, before anything is touched. */
   List<Segment> segments() throws IOException, LedgerRefusedException {
-    List<String> names = files.list().stream().filter(SegmentHeader::isSegment).sorted().toList();
+    List<String> all = listed();
+    // Until the plain form is deleted both are there, with the same facts.
+    List<String> names =
+        all.stream()
+            .filter(SegmentHeader::isSegment)
+            .filter(
+                name ->
+                    SegmentHeader.isCompressed(name)
+                        || !all.contains(SegmentHeader.otherName(name)))
+            .sorted()
+            .toList();
     List<Segment> segments = new ArrayList<>();
     for (String name : names) {
       boolean last = name.equals(names.getLast());
@@ -79,6 +87,18 @@ final class JournalReader {
       segments.add(new Segment(name, header));
     }
     return segments;
+  }
+
+  /** What a server compresses meanwhile can be missing under both names in a single look. */
+  private List<String> listed() throws IOException {
+    List<String> before = files.list();
+    while (true) {
+      List<String> now = files.list();
+      if (Set.copyOf(now).equals(Set.copyOf(before))) {
+        return now;
+      }
+      before = now;
+    }
   }
 
   private void refuseNewer(String name, Optional<SegmentHeader> header)
@@ -141,8 +161,8 @@ final class JournalReader {
       long limit = next == null ? through : next.firstSequence() - 1;
       sameHistory(applied, end);
       end = read(segments.get(i), end, limit, next == null ? tail : null, checked(applied, sink));
-      if (next != null && !headerOf(next).before().equals(end)) {
-        throw damaged(next.name, 0, "does not continue " + segments.get(i).name);
+      if (next != null) {
+        refuseUnlessFollowed(segments.get(i), end, next);
       }
     }
     if (applied.sequence() > end.sequence()) {
@@ -159,6 +179,24 @@ final class JournalReader {
           null);
     }
     return end;
+  }
+
+  /**
+   * Hands out the facts of one segment that another one follows.
+   *
+   * @param next the one that follows
+   */
+  void replay(Segment segment, Segment next, Sink sink) throws IOException, LedgerRefusedException {
+    Chain start = headerOf(segment).before();
+    Chain end = read(segment, start, next.firstSequence() - 1, null, sink);
+    refuseUnlessFollowed(segment, end, next);
+  }
+
+  private void refuseUnlessFollowed(Segment segment, Chain end, Segment next)
+      throws LedgerRefusedException {
+    if (!headerOf(next).before().equals(end)) {
+      throw damaged(next.name, 0, "does not continue " + segment.name);
+    }
   }
 
   /** From the segment on that has the fact after {@code applied}, or all. */
@@ -201,8 +239,22 @@ final class JournalReader {
     }
   }
 
+  /** Whichever form is there: a server that goes on may have compressed it meanwhile. */
+  private JournalFiles.Input opened(String name) throws IOException {
+    try {
+      return openedAs(name);
+    } catch (NoSuchFileException meanwhile) {
+      return openedAs(SegmentHeader.otherName(name));
+    }
+  }
+
+  private JournalFiles.Input openedAs(String name) throws IOException {
+    JournalFiles.Input input = files.open(name);
+    return SegmentHeader.isCompressed(name) ? new InflatedInput(input) : input;
+  }
+
   private Optional<SegmentHeader> header(String name) throws IOException, LedgerRefusedException {
-    try (JournalFiles.Input input = files.open(name)) {
+    try (JournalFiles.Input input = opened(name)) {
       ByteBuffer bytes = ByteBuffer.allocate(SegmentHeader.BYTES);
       input.read(0, bytes);
       Optional<SegmentHeader> header = SegmentHeader.of(bytes.flip());
@@ -234,12 +286,17 @@ final class JournalReader {
       throws IOException, LedgerRefusedException {
     Chain end = start;
     long position = SegmentHeader.BYTES;
-    try (JournalFiles.Input input = files.open(segment.name)) {
+    try (JournalFiles.Input input = opened(segment.name)) {
       long size = input.size();
       while (end.sequence() < limit) {
-        JournalRecord fact = recordAt(input, position, size);
-        if (fact == null) {
-          boolean safe = tail == Tail.SAFE && wasSafe(input, position, size, end.sequence() + 1);
+        RecordsAt.Found found = RecordsAt.at(input, position, size);
+        if (found == null) {
+          boolean atEnd = tail != null && position == size;
+          boolean safe =
+              !atEnd
+                  && (SegmentHeader.isCompressed(segment.name)
+                      || (tail == Tail.SAFE
+                          && RecordsAt.wasSafe(input, position, size, end.sequence() + 1)));
           if (tail == null || safe) {
             throw damaged(
                 segment.name, position, "fact " + (end.sequence() + 1) + " cannot be read");
@@ -254,71 +311,17 @@ final class JournalReader {
           }
           return end;
         }
+        JournalRecord fact = found.record();
         if (!fact.before().equals(end)) {
           throw damaged(
               segment.name, position, "does not continue the chain at fact " + end.sequence());
         }
         sink.accept(fact);
-        position += JournalRecord.PREFIX_BYTES + checkedLength(input, position);
+        position = found.end();
         end = fact.after();
       }
     }
     return end;
-  }
-
-  /** Null if there is no whole record at this place. */
-  private static @Nullable JournalRecord recordAt(
-      JournalFiles.Input input, long position, long size) throws IOException {
-    if (size - position < JournalRecord.PREFIX_BYTES) {
-      return null;
-    }
-    ByteBuffer prefix = ByteBuffer.allocate(JournalRecord.PREFIX_BYTES);
-    input.read(position, prefix);
-    int length = prefix.flip().getInt();
-    int checksum = prefix.getInt();
-    if (length < JournalRecord.FIXED_BYTES
-        || length > size - position - JournalRecord.PREFIX_BYTES) {
-      return null;
-    }
-    ByteBuffer checked = ByteBuffer.allocate(length);
-    input.read(position + JournalRecord.PREFIX_BYTES, checked);
-    if (checked.flip().remaining() != length || JournalRecord.checksum(checked) != checksum) {
-      return null;
-    }
-    try {
-      return JournalRecord.ofChecked(checked);
-    } catch (BufferUnderflowException nonsense) {
-      return null;
-    }
-  }
-
-  private static int checkedLength(JournalFiles.Input input, long position) throws IOException {
-    ByteBuffer length = ByteBuffer.allocate(Integer.BYTES);
-    input.read(position, length);
-    return length.flip().getInt();
-  }
-
-  /** Whether a good record behind {@code from} says that this fact was safe before. */
-  private static boolean wasSafe(JournalFiles.Input input, long from, long size, long sequence)
-      throws IOException {
-    int headBytes = JournalRecord.PREFIX_BYTES + 2 * Long.BYTES;
-    for (long start = from + 1; start + headBytes <= size; start += WINDOW_BYTES) {
-      ByteBuffer window = ByteBuffer.allocate(WINDOW_BYTES + headBytes);
-      input.read(start, window);
-      window.flip();
-      for (int i = 0; i + headBytes <= window.remaining() && i < WINDOW_BYTES; i++) {
-        // The cheap test first: almost no place in rubble looks like a record of later facts.
-        long candidate = window.getLong(i + JournalRecord.PREFIX_BYTES);
-        long settled = window.getLong(i + JournalRecord.PREFIX_BYTES + Long.BYTES);
-        if (candidate > settled && settled >= sequence) {
-          JournalRecord fact = recordAt(input, start + i, size);
-          if (fact != null && fact.sequence() == candidate) {
-            return true;
-          }
-        }
-      }
-    }
-    return false;
   }
 
   private LedgerRefusedException damaged(String name, long offset, String what) {

@@ -27,7 +27,8 @@ final class Schema {
           "V001__first_tables.sql",
           "V002__command_ids.sql",
           "V003__call_records.sql",
-          "V004__agent_retries.sql");
+          "V004__agent_retries.sql",
+          "V005__trimmed_sessions.sql");
 
   /** The version of the tables after all of them. */
   static final int VERSION = MIGRATIONS.size();

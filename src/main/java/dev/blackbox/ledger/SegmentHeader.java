@@ -23,7 +23,10 @@ record SegmentHeader(int format, int schema, Chain before) {
   static final int BYTES =
       MAGIC.length + 2 * Integer.BYTES + Long.BYTES + Chain.HASH_BYTES + Integer.BYTES;
 
-  private static final Pattern NAME = Pattern.compile("journal-([0-9]{16})\\.log");
+  /** Behind the name of a segment that is not written any more, and compressed. */
+  private static final String COMPRESSED = ".gz";
+
+  private static final Pattern NAME = Pattern.compile("journal-([0-9]{16})\\.log(\\.gz)?");
 
   static SegmentHeader after(Chain before) {
     return new SegmentHeader(FORMAT, Schema.VERSION, before);
@@ -35,6 +38,17 @@ record SegmentHeader(int format, int schema, Chain before) {
 
   String fileName() {
     return String.format("journal-%016d.log", firstSequence());
+  }
+
+  /** The name of the same segment in its other form: compressed, or not. */
+  static String otherName(String fileName) {
+    return isCompressed(fileName)
+        ? fileName.substring(0, fileName.length() - COMPRESSED.length())
+        : fileName + COMPRESSED;
+  }
+
+  static boolean isCompressed(String fileName) {
+    return fileName.endsWith(COMPRESSED);
   }
 
   static boolean isSegment(String fileName) {

@@ -52,6 +52,8 @@ final class Storage {
   private Duration afterFailure = Duration.ZERO;
   private long lastCheckpointNanos = System.nanoTime();
 
+  private volatile Runnable segmentBegun = () -> {};
+
   private Storage(
       LedgerConfig config, StateDirectory directory, DatabaseDoor door, JournalFiles files)
       throws IOException, LedgerRefusedException {
@@ -105,6 +107,11 @@ final class Storage {
   /** What was read lately. */
   RecentReads recent() {
     return recent;
+  }
+
+  /** {@code heard} is told of each new segment; by the writer's thread, which must not wait. */
+  void onSegment(Runnable heard) {
+    segmentBegun = heard;
   }
 
   /** The newest fact that is safe. */
@@ -296,6 +303,7 @@ final class Storage {
     checkpointDatabase();
     journal.begin(head);
     lastCheckpointNanos = System.nanoTime();
+    segmentBegun.run();
   }
 
   private void checkpointDatabase() {

@@ -28,6 +28,7 @@ final class JournalSeed {
   private final CutDisk disk;
   private final Path root;
   private final Journal journal;
+  private final Compaction compaction;
   private final CrashTable table;
   private final UnaryOperator<JournalFiles> betweenReading;
 
@@ -63,7 +64,9 @@ final class JournalSeed {
     this.table = table;
     this.betweenReading = betweenReading;
     this.disk = CutDisk.at(root.resolve("disk"), seed);
-    this.journal = new Journal(between.apply(disk), Sync.POWER);
+    JournalFiles files = between.apply(disk);
+    this.journal = new Journal(files, Sync.POWER);
+    this.compaction = new Compaction(files, root.resolve("disk"));
   }
 
   CutDisk disk() {
@@ -99,7 +102,20 @@ final class JournalSeed {
         return;
       }
     }
+    if (random.nextInt(3) == 0) {
+      compress();
+    }
     append();
+  }
+
+  private void compress() {
+    try {
+      compaction.compressNext(() -> false);
+    } catch (IOException notNow) {
+      // What is there stays as it is.
+    } catch (LedgerRefusedException refused) {
+      table.violation("seed " + seed + ": not compressed: " + refused.getMessage());
+    }
   }
 
   private void append() {

@@ -13,6 +13,7 @@ import dev.blackbox.turn.Usage;
 import dev.blackbox.turn.Work;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.sql.Connection;
@@ -129,8 +130,19 @@ final class Ledgers {
   /** What a crash leaves that takes the database with it: only the journal, in a new directory. */
   static Path journalOnly(Path from, Path to) throws IOException {
     Files.createDirectories(to);
-    for (Path segment : segments(from)) {
-      Files.copy(segment, to.resolve(segment.getFileName()), StandardCopyOption.REPLACE_EXISTING);
+    boolean whole = false;
+    // Again, if the server compressed a segment meanwhile.
+    while (!whole) {
+      List<Path> listed = segments(from);
+      try {
+        for (Path segment : listed) {
+          Files.copy(
+              segment, to.resolve(segment.getFileName()), StandardCopyOption.REPLACE_EXISTING);
+        }
+        whole = listed.equals(segments(from));
+      } catch (NoSuchFileException compressed) {
+        // Its other form is there now.
+      }
     }
     return to;
   }
