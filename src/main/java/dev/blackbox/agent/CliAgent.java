@@ -98,7 +98,7 @@ public final class CliAgent implements Agent {
         long errorsFrom = RuntimeFiles.size(stderr);
         ManagedProcess process;
         try {
-          process = slot.processes().start(spec(talk, prompt));
+          process = slot.processes().start(spec(task, talk, prompt));
         } catch (IOException failed) {
           return broken(
               Kind.PROCESS,
@@ -131,7 +131,7 @@ public final class CliAgent implements Agent {
     }
   }
 
-  private ProcessSpec spec(CliTurn talk, Path prompt) {
+  private ProcessSpec spec(AgentTask task, CliTurn talk, Path prompt) {
     List<String> command = new ArrayList<>();
     command.add(dialect.program().toString());
     command.addAll(talk.arguments());
@@ -139,7 +139,7 @@ public final class CliAgent implements Agent {
         "agent",
         command,
         dialect.directory(),
-        dialect.environment(),
+        dialect.environment(task.modelKey().orElseGet(slot::modelKey)),
         Optional.of(prompt),
         new ProcessSpec.Output.File(stdout),
         new ProcessSpec.Output.File(stderr));

@@ -1,5 +1,6 @@
 package dev.blackbox.agent;
 
+import dev.blackbox.kernel.Secret;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Map;
@@ -21,7 +22,12 @@ public interface CliDialect {
   /** Writes all that the agent reads at its start; what an agent changed there is undone. */
   void prepare() throws IOException;
 
-  Map<String, String> environment();
+  /**
+   * The variables of one run.
+   *
+   * @param modelKey what it must present to its model
+   */
+  Map<String, String> environment(Secret modelKey);
 
   /** Tells the task the agent's session id if it is known, and returns the run to do. */
   CliTurn begin(AgentTask task);

@@ -6,6 +6,7 @@ import dev.blackbox.agent.AgentTask;
 import dev.blackbox.control.TurnOutcomes.StopCause;
 import dev.blackbox.kernel.ErrorCode;
 import dev.blackbox.kernel.Problem;
+import dev.blackbox.kernel.Secret;
 import dev.blackbox.ledger.Ledger;
 import dev.blackbox.proxy.ModelProxy;
 import dev.blackbox.proxy.TurnScope;
@@ -238,7 +239,7 @@ final class TurnEngine {
     TurnScope scope =
         proxy.openTurn(turn.turn().key(), TurnTrace.of(ledger.reads(), turn.turn().key()));
     try {
-      CompletableFuture<AgentResult> result = start(binding, turn);
+      CompletableFuture<AgentResult> result = start(binding, turn, scope.agentKey());
       CompletableFuture<?> _ =
           scope.stopDemanded().thenRun(() -> turn.requestStop(StopCause.STEPS));
       Optional<StopCause> cause = awaitEnd(result, turn, binding.effective().backendTimeout());
@@ -303,14 +304,16 @@ final class TurnEngine {
     return outcomes.ended(result, scope.verdict(), scope.totals());
   }
 
-  private CompletableFuture<AgentResult> start(LiveBinding binding, RunningTurn turn) {
+  private CompletableFuture<AgentResult> start(
+      LiveBinding binding, RunningTurn turn, Secret agentKey) {
     TurnKey key = turn.turn().key();
     AgentTask task =
         new AgentTask(
             key.turnId(),
             promptOf(turn.turn()),
             id -> ledger.backendSession(key.sessionKey(), id),
-            binding.nextTraceSequence().get());
+            binding.nextTraceSequence().get(),
+            Optional.of(agentKey));
     CompletableFuture<AgentResult> result = new CompletableFuture<>();
     Thread _ =
         threads.start(

@@ -76,7 +76,12 @@ final class Desk {
       }
       OpenTurn turn =
           new OpenTurn(
-              key, trace, now.binding().options().stepsMax(), new KnownCalls(agentRetries), this);
+              key,
+              TurnSecrets.issue(now.binding().agentKey()),
+              trace,
+              now.binding().options().stepsMax(),
+              new KnownCalls(agentRetries),
+              this);
       serving = new Serving(now.binding(), turn);
       return turn;
     } finally {

@@ -1,5 +1,6 @@
 package dev.blackbox.proxy;
 
+import dev.blackbox.kernel.Secret;
 import dev.blackbox.kernel.TurnId;
 import dev.blackbox.translate.AgentFailure;
 import dev.blackbox.translate.AnthropicTokens;
@@ -20,6 +21,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.Semaphore;
@@ -121,8 +123,9 @@ final class Door {
     if (serving == null) {
       return Optional.of(Refusal.NOT_BOUND);
     }
-    if (!hasKey(request, serving.binding())) {
-      return Optional.of(Refusal.BAD_KEY);
+    Optional<Refusal> key = keyRefusal(request, serving);
+    if (key.isPresent()) {
+      return key;
     }
     return route.isModelCall() && serving.turn() == null
         ? Optional.of(Refusal.NO_TURN)
@@ -314,14 +317,26 @@ final class Door {
     }
   }
 
-  private static boolean hasKey(ServerRequest request, ProxyBinding binding) {
+  /** Good are the keys of the binding and of the open turn. */
+  private static Optional<Refusal> keyRefusal(ServerRequest request, Serving serving) {
     String bearer = request.headers().first(HeaderNames.AUTHORIZATION).orElse("");
     String token =
         bearer.regionMatches(true, 0, "Bearer ", 0, "Bearer ".length())
             ? bearer.substring("Bearer ".length()).strip()
             : "";
     String apiKey = request.headers().first(HeaderNames.create("x-api-key")).orElse("");
-    return binding.agentKey().matches(token) || binding.agentKey().matches(apiKey);
+    Secret binding = serving.binding().agentKey();
+    OpenTurn turn = serving.turn();
+    for (String key : List.of(token, apiKey)) {
+      if (binding.matches(key) || (turn != null && turn.agentKey().matches(key))) {
+        return Optional.empty();
+      }
+      if (TurnSecrets.isOf(binding, key)) {
+        // A straggler: it would be another turn's call.
+        return Optional.of(Refusal.TURN_CLOSED);
+      }
+    }
+    return Optional.of(Refusal.BAD_KEY);
   }
 
   /** The body, or empty if it is longer than the bound. */

@@ -148,7 +148,9 @@ final class HelidonModelProxy implements ModelProxy {
 
   @Override
   public TurnScope openTurn(TurnKey turn, Map<String, String> trace) {
-    return desk.open(turn, trace, config.agentRetries());
+    OpenTurn opened = desk.open(turn, trace, config.agentRetries());
+    captures.hide(opened.agentKey());
+    return opened;
   }
 
   @Override

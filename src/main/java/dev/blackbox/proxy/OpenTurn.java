@@ -1,6 +1,7 @@
 package dev.blackbox.proxy;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.blackbox.kernel.Secret;
 import dev.blackbox.turn.TurnKey;
 import java.time.Duration;
 import java.util.HashSet;
@@ -49,6 +50,7 @@ final class OpenTurn implements TurnScope {
   private static final Duration CLOSING_MAX = Duration.ofSeconds(2);
 
   private final TurnKey key;
+  private final Secret agentKey;
   private final Map<String, String> trace;
   private final OptionalInt stepsMax;
   private final KnownCalls calls;
@@ -73,8 +75,14 @@ final class OpenTurn implements TurnScope {
   private @Nullable Verdict gravest;
 
   OpenTurn(
-      TurnKey key, Map<String, String> trace, OptionalInt stepsMax, KnownCalls calls, Desk desk) {
+      TurnKey key,
+      Secret agentKey,
+      Map<String, String> trace,
+      OptionalInt stepsMax,
+      KnownCalls calls,
+      Desk desk) {
     this.key = key;
+    this.agentKey = agentKey;
     this.trace = Map.copyOf(trace);
     this.stepsMax = stepsMax;
     this.calls = calls;
@@ -84,6 +92,11 @@ final class OpenTurn implements TurnScope {
   @Override
   public TurnKey key() {
     return key;
+  }
+
+  @Override
+  public Secret agentKey() {
+    return agentKey;
   }
 
   /** The turn's place in its caller's trace, as headers. */

@@ -1,6 +1,7 @@
 package dev.blackbox.proxy;
 
 import dev.blackbox.kernel.Resource;
+import dev.blackbox.kernel.Secret;
 import dev.blackbox.turn.TurnKey;
 import java.time.Duration;
 import java.util.Optional;
@@ -14,6 +15,12 @@ import java.util.concurrent.CompletableFuture;
 public interface TurnScope extends Resource {
 
   TurnKey key();
+
+  /**
+   * What an agent that is started for this turn presents instead of the binding's key: calls with
+   * it are refused once the turn is over, also while a later one is open.
+   */
+  Secret agentKey();
 
   /**
    * Completes, once, when a verdict is reached after which the agent should be stopped: the step

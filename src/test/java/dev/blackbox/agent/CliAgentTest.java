@@ -7,6 +7,8 @@ import static org.awaitility.Awaitility.await;
 
 import dev.blackbox.agent.Agent.StopReport;
 import dev.blackbox.agent.AgentResult.Kind;
+import dev.blackbox.kernel.Secret;
+import dev.blackbox.kernel.TurnId;
 import dev.blackbox.process.ProcessIdentity;
 import dev.blackbox.turn.Usage;
 import dev.blackbox.turn.Work;
@@ -129,8 +131,8 @@ class CliAgentTest {
           }
 
           @Override
-          public Map<String, String> environment() {
-            return Map.of("PATH", StandIn.PATH);
+          public Map<String, String> environment(Secret modelKey) {
+            return Map.of("PATH", StandIn.PATH, "MODEL_KEY", modelKey.reveal());
           }
 
           @Override
@@ -164,6 +166,17 @@ class CliAgentTest {
       assertThat(standIn.workedIn(1)).isEqualTo(directory.resolve("workspace"));
       assertThat(directory.resolve("run/prompt.txt")).doesNotExist();
       assertThat(directory.resolve("run/lines.pid")).exists();
+    }
+  }
+
+  @Test
+  void aRunHasTheKeyOfItsTurn() throws Exception {
+    standIn.does("printf '%s\\n' \"$MODEL_KEY\"");
+    try (Agent agent = agent()) {
+      AgentTask task =
+          new AgentTask(
+              TurnId.parse("t1"), "go", _ -> {}, 0, Optional.of(Secret.of("key of the turn")));
+      assertThat(agent.run(task).work().outputsJson()).startsWith("key of the turn|exit 0");
     }
   }
 

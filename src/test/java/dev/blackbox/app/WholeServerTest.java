@@ -1,6 +1,7 @@
 package dev.blackbox.app;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.blackbox.app.ServerClient.Answer;
 import dev.blackbox.app.engine.EngineScript;
@@ -50,6 +51,19 @@ class WholeServerTest {
   @BeforeEach
   void start() throws Exception {
     engine = ScriptedEngine.start(0, EngineScript.always(Step.text(ANSWER)));
+    startServer();
+    Answer registered =
+        client.post(
+            "/v1/rollout/register",
+            Map.of(
+                "blackbox_type", "script",
+                "router", engine.origin() + "/v1",
+                "bound_session_id", "s1",
+                "bound_instance_id", "i1"));
+    assertThat(registered.status()).as(registered.text()).isEqualTo(200);
+  }
+
+  private void startServer() throws Exception {
     server =
         ServerProcess.start(
             List.of("--port=0"),
@@ -61,15 +75,6 @@ class WholeServerTest {
             root.resolve("server.log"));
     server.awaitReady(LIMIT);
     client = new ServerClient(server.address(), LIMIT);
-    Answer registered =
-        client.post(
-            "/v1/rollout/register",
-            Map.of(
-                "blackbox_type", "script",
-                "router", engine.origin() + "/v1",
-                "bound_session_id", "s1",
-                "bound_instance_id", "i1"));
-    assertThat(registered.status()).as(registered.text()).isEqualTo(200);
   }
 
   @AfterEach
@@ -136,6 +141,52 @@ class WholeServerTest {
               assertThat(request.header("traceparent")).contains(parent);
               assertThat(request.header("tracestate")).contains("x=1,y=2");
             });
+  }
+
+  @Test
+  void aTurnThatWasQueuedWhenTheServerWasKilledHasItsTraceToo() throws Exception {
+    String parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    Map<String, Object> turn =
+        Map.of(
+            "turn_id",
+            "t1",
+            "mode",
+            "async",
+            "messages",
+            List.of(Map.of("role", "user", "content", PROMPT)),
+            "metadata",
+            Map.of("traceparent", parent, "tracestate", "x=1"));
+    assertThat(client.post("/v1/rollout/pause", Map.of()).status()).isEqualTo(200);
+    Answer queued = client.post("/v1/sessions/s1/messages", turn);
+    assertThat(queued.field("status")).as(queued.text()).isEqualTo("queued");
+    server.kill();
+    client.close();
+    assertThat(engine.chatRequests()).isEmpty();
+
+    startServer();
+    await().atMost(LIMIT).until(() -> client.get("/readyz").status() == 200);
+    assertThat(client.post("/v1/rollout/resume", Map.of()).status()).isEqualTo(200);
+    await()
+        .atMost(LIMIT)
+        .until(() -> client.get("/v1/sessions/s1/turns/t1").field("status").equals("committed"));
+    assertThat(lines("runs")).containsExactly("t1");
+    assertThat(engine.chatRequests())
+        .singleElement()
+        .satisfies(
+            request -> {
+              assertThat(request.header("x-turn-id")).contains("t1");
+              assertThat(request.header("traceparent")).contains(parent);
+              assertThat(request.header("tracestate")).contains("x=1");
+            });
+  }
+
+  @Test
+  void p8_anAgentThatIsStartedForATurnHasAKeyForThatTurn() throws Exception {
+    assertThat(turn("t1", PROMPT).text()).contains(ANSWER);
+    String first = Files.readString(root.resolve("key")).strip();
+    assertThat(turn("t2", PROMPT).text()).contains(ANSWER);
+    String second = Files.readString(root.resolve("key")).strip();
+    assertThat(first).startsWith("bbs-turn-").hasSameSizeAs(second).isNotEqualTo(second);
   }
 
   @Test

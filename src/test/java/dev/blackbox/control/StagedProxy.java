@@ -1,6 +1,7 @@
 package dev.blackbox.control;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.blackbox.kernel.Secret;
 import dev.blackbox.proxy.CallTotals;
 import dev.blackbox.proxy.ControlCallException;
 import dev.blackbox.proxy.ModelProxy;
@@ -179,6 +180,11 @@ final class StagedProxy implements ModelProxy {
 
     Scope(TurnKey key) {
       this.key = key;
+    }
+
+    @Override
+    public Secret agentKey() {
+      return Secret.of("key of " + key.turnId());
     }
 
     /**

@@ -46,6 +46,10 @@ class CallCaptureTest {
     return CapturedCalls.heads(directory()).stream().map(Json::object).toList();
   }
 
+  private static int number(Map<String, Object> head, String name) {
+    return Integer.parseInt(String.valueOf(head.get(name)));
+  }
+
   private byte[] kept(String callId) throws IOException {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     CapturedCalls.copy(directory(), callId, out);
@@ -60,8 +64,8 @@ class CallCaptureTest {
       line++;
     }
     Map<String, Object> head = Json.object(new String(all, 0, line, StandardCharsets.UTF_8));
-    int request = (int) head.get("request_bytes");
-    int answer = (int) head.get("response_bytes");
+    int request = number(head, "request_bytes");
+    int answer = number(head, "response_bytes");
     assertThat(all).hasSize(line + 1 + request + 1 + answer);
     return List.of(
         Arrays.copyOfRange(all, line + 1, line + 1 + request),
@@ -154,7 +158,7 @@ class CallCaptureTest {
       assertThat(rig.chat(ProxyRig.plainBody(long1)).status()).isEqualTo(200);
     }
     Map<String, Object> head = heads().getFirst();
-    assertThat((int) head.get("request_bytes_sent")).isGreaterThan(4_900);
+    assertThat(number(head, "request_bytes_sent")).isGreaterThan(4_900);
     byte[] request = bodies(String.valueOf(head.get("call_id"))).getFirst();
     assertThat(request.length).isLessThanOrEqualTo(2_000);
     assertThat(new String(request, StandardCharsets.UTF_8))

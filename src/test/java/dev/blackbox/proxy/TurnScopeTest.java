@@ -8,6 +8,8 @@ import dev.blackbox.app.engine.EngineRequest;
 import dev.blackbox.app.engine.EngineScript;
 import dev.blackbox.app.engine.Fault;
 import dev.blackbox.app.engine.Step;
+import dev.blackbox.kernel.Secret;
+import dev.blackbox.kernel.TurnId;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -24,6 +26,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Turns, holding and releasing, many calls at once, and what is said to the engine beside them. */
 @Timeout(60)
@@ -43,6 +47,44 @@ class TurnScopeTest {
   @AfterEach
   void stop() {
     rig.close();
+  }
+
+  /** P8: an agent that is started per turn cannot call as a later turn. */
+  @ParameterizedTest
+  @EnumSource
+  void p8_aStragglerWithTheKeyOfAnEarlierTurnIsRefused(Tongue tongue) throws Exception {
+    TurnScope first = rig.openTurn("t1");
+    assertThat(ask(tongue, first.agentKey()).status()).isEqualTo(200);
+    first.close();
+    assertRefused(ask(tongue, first.agentKey()), Optional.empty());
+    try (TurnScope second = rig.openTurn("t2")) {
+      assertRefused(ask(tongue, first.agentKey()), Optional.of("t2"));
+      assertThat(second.totals().steps()).isZero();
+      assertThat(ask(tongue, second.agentKey()).status()).isEqualTo(200);
+      assertThat(second.drain(LONG)).isTrue();
+      assertThat(second.totals().steps()).isEqualTo(1);
+      String forged = second.agentKey().reveal().replace("bbs-turn-", "bbs-turn-0");
+      for (String wrong : List.of(forged, "bbs-turn-", "bbs-turn--", "")) {
+        assertThat(ask(tongue, Secret.of(wrong)).body()).contains("invalid_api_key");
+      }
+      assertThat(rig.engine.chatRequests()).hasSize(2);
+    }
+  }
+
+  private TestAgent.Answer ask(Tongue tongue, Secret key) throws IOException {
+    try (TestAgent agent = rig.agent()) {
+      byte[] body = tongue.body(false).getBytes(StandardCharsets.UTF_8);
+      agent.send("POST", tongue.path(), body, "Authorization: Bearer " + key.reveal());
+      return agent.answer();
+    }
+  }
+
+  private void assertRefused(TestAgent.Answer answer, Optional<String> openTurn) {
+    assertThat(answer.status()).isEqualTo(400);
+    assertThat(answer.body()).contains("no_open_turn", "The turn of this model call was closed");
+    CallSink.CallRefused refused = rig.sink.refused().getLast();
+    assertThat(refused.reason()).isEqualTo("no_turn");
+    assertThat(refused.turn().map(TurnId::value)).isEqualTo(openTurn);
   }
 
   @Test

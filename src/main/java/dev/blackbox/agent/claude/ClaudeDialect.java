@@ -6,6 +6,7 @@ import dev.blackbox.agent.CliDialect;
 import dev.blackbox.agent.CliEvents;
 import dev.blackbox.agent.CliTurn;
 import dev.blackbox.agent.NameBasedUuid;
+import dev.blackbox.kernel.Secret;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -78,8 +79,8 @@ final class ClaudeDialect implements CliDialect {
   }
 
   @Override
-  public Map<String, String> environment() {
-    return files.environment();
+  public Map<String, String> environment(Secret modelKey) {
+    return files.environment(modelKey);
   }
 
   @Override

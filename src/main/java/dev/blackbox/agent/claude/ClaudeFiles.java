@@ -4,6 +4,7 @@ import dev.blackbox.agent.AgentSlot;
 import dev.blackbox.agent.CliEnvironment;
 import dev.blackbox.agent.IndentedJson;
 import dev.blackbox.agent.RuntimeFiles;
+import dev.blackbox.kernel.Secret;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -129,7 +130,7 @@ final class ClaudeFiles {
     return switches;
   }
 
-  Map<String, String> environment() {
+  Map<String, String> environment(Secret modelKey) {
     Map<String, String> environment = CliEnvironment.of(ours, root);
     environment.putAll(switches());
     environment.put("CLAUDE_CONFIG_DIR", home.resolve(".claude").toString());
@@ -137,7 +138,7 @@ final class ClaudeFiles {
     environment.put(
         "ANTHROPIC_BASE_URL",
         "http://" + slot.modelBase().getHost() + ":" + slot.modelBase().getPort());
-    environment.put("ANTHROPIC_AUTH_TOKEN", slot.modelKey().reveal());
+    environment.put("ANTHROPIC_AUTH_TOKEN", modelKey.reveal());
     ClaudeOptions.Model model = options.model();
     environment.put("ANTHROPIC_CUSTOM_MODEL_OPTION", model.id());
     environment.put("ANTHROPIC_CUSTOM_MODEL_OPTION_NAME", model.name());

@@ -5,6 +5,7 @@ import dev.blackbox.agent.AgentTask;
 import dev.blackbox.agent.CliDialect;
 import dev.blackbox.agent.CliEvents;
 import dev.blackbox.agent.CliTurn;
+import dev.blackbox.kernel.Secret;
 import dev.blackbox.turn.Usage;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -70,8 +71,8 @@ final class CodexDialect implements CliDialect {
   }
 
   @Override
-  public Map<String, String> environment() {
-    return files.environment();
+  public Map<String, String> environment(Secret modelKey) {
+    return files.environment(modelKey);
   }
 
   @Override

@@ -3,6 +3,7 @@ package dev.blackbox.agent.codex;
 import dev.blackbox.agent.AgentSlot;
 import dev.blackbox.agent.CliEnvironment;
 import dev.blackbox.agent.RuntimeFiles;
+import dev.blackbox.kernel.Secret;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -132,12 +133,12 @@ final class CodexFiles {
     return provider;
   }
 
-  Map<String, String> environment() {
+  Map<String, String> environment(Secret modelKey) {
     Map<String, String> environment = CliEnvironment.of(ours, root);
     environment.put("CODEX_HOME", codexHome.toString());
     environment.put("CODEX_SQLITE_HOME", root.resolve("home/.codex-sqlite").toString());
     environment.put("RUST_LOG", ours.getOrDefault("RUST_LOG", "error"));
-    environment.put(MODEL_KEY_VARIABLE, slot.modelKey().reveal());
+    environment.put(MODEL_KEY_VARIABLE, modelKey.reveal());
     return environment;
   }
 }

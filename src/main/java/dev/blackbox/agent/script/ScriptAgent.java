@@ -123,7 +123,7 @@ final class ScriptAgent implements Agent {
     environment.put("HOME", root.resolve("home").toString());
     environment.put("TMPDIR", root.resolve("tmp").toString());
     environment.put("OPENAI_BASE_URL", slot.modelBase().toString());
-    environment.put("OPENAI_API_KEY", slot.modelKey().reveal());
+    environment.put("OPENAI_API_KEY", task.modelKey().orElseGet(slot::modelKey).reveal());
     environment.put("BBS_TURN_ID", task.turnId().value());
     environment.put("BBS_SESSION_ID", slot.sessionId().value());
     environment.put("BBS_AGENT_SESSION", backendSession);

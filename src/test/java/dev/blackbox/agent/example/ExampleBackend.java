@@ -12,6 +12,7 @@ import dev.blackbox.agent.CliTurn;
 import dev.blackbox.agent.Options;
 import dev.blackbox.agent.ProgramFinder;
 import dev.blackbox.agent.RuntimeFiles;
+import dev.blackbox.kernel.Secret;
 import dev.blackbox.process.Processes;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -103,10 +104,10 @@ public final class ExampleBackend implements Backend {
     }
 
     @Override
-    public Map<String, String> environment() {
+    public Map<String, String> environment(Secret modelKey) {
       Map<String, String> variables = CliEnvironment.of(environment, slot.runtimeDirectory());
       variables.put("OPENAI_BASE_URL", slot.modelBase().toString());
-      variables.put("OPENAI_API_KEY", slot.modelKey().reveal());
+      variables.put("OPENAI_API_KEY", modelKey.reveal());
       variables.put("EXAMPLE_MOOD", mood);
       return variables;
     }
