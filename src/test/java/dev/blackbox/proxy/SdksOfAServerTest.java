@@ -37,7 +37,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 @Timeout(300)
 class SdksOfAServerTest {
 
-  private static final Duration LIMIT = Duration.ofSeconds(120);
+  private static final Duration LIMIT = Duration.ofMinutes(2);
 
   @TempDir private static Path root;
   private static ServerProcess server;
