@@ -1,18 +1,10 @@
 package dev.blackbox.proxy;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
-import dev.blackbox.app.engine.EngineScript;
 import dev.blackbox.app.engine.Fault;
-import dev.blackbox.app.engine.Part;
-import dev.blackbox.app.engine.Step;
 import dev.blackbox.proxy.SdkProgram.Outcome;
-import java.io.IOException;
-import java.time.Duration;
 import java.util.List;
-import java.util.OptionalDouble;
-import java.util.OptionalInt;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -29,16 +21,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(300)
 class OpenAiSdkTest {
 
-  private static final String PROGRAM = "sdk-openai.mjs";
-  private static final String SAID = "a longer answer in several events";
-  private static final Step STEP = Step.text(SAID);
-  private static final Duration LONG = Duration.ofSeconds(60);
-
-  /** The promise is one second; the rest is for a busy machine. */
-  private static final Duration PROMPTLY = Duration.ofMillis(1500);
-
-  private ProxyRig rig;
-  private TurnScope turn;
+  private SdkStage stage;
 
   @BeforeAll
   static void isInstalled() {
@@ -47,20 +30,12 @@ class OpenAiSdkTest {
 
   @BeforeEach
   void start() {
-    rig =
-        new ProxyRig(
-            new ProxyConfig(0, 1 << 20, 1 << 20, 16, LONG, LONG, LONG), EngineScript.always(STEP));
-    turn = rig.openTurn("t1");
+    stage = new SdkStage("sdk-openai.mjs");
   }
 
   @AfterEach
   void stop() {
-    turn.close();
-    rig.close();
-  }
-
-  private Outcome run(String... arguments) throws IOException {
-    return SdkProgram.run(rig, PROGRAM, arguments);
+    stage.close();
   }
 
   /** Text of a whole answer, at a path of the outcome. */
@@ -72,14 +47,14 @@ class OpenAiSdkTest {
   @ParameterizedTest
   @ValueSource(strings = {"chat", "responses"})
   void aPlainAnswer(String api) throws Exception {
-    Outcome got = run("plain", api);
-    assertThat(text(api, got, "result")).isEqualTo(SAID);
-    CallSink.CallEnded record = rig.sink.onlyEnd();
+    Outcome got = stage.run("plain", api);
+    assertThat(text(api, got, "result")).isEqualTo(SdkStage.SAID);
+    CallSink.CallEnded record = stage.rig.sink.onlyEnd();
     assertThat(record.verdict()).isEqualTo("ok");
     assertThat(got.number("result.usage.total_tokens"))
         .isEqualTo(record.promptTokens().orElseThrow() + record.completionTokens().orElseThrow());
     if (api.equals("responses")) {
-      assertThat(got.at("result.output_text")).isEqualTo(SAID);
+      assertThat(got.at("result.output_text")).isEqualTo(SdkStage.SAID);
       assertThat(got.at("result.status")).isEqualTo("completed");
     } else {
       assertThat(got.at("result.choices.0.finish_reason")).isEqualTo("stop");
@@ -89,9 +64,9 @@ class OpenAiSdkTest {
   @ParameterizedTest
   @ValueSource(strings = {"chat", "responses"})
   void aStream(String api) throws Exception {
-    Outcome got = run("stream", api);
-    assertThat(got.at("result.text")).isEqualTo(SAID);
-    assertThat(text(api, got, "result.answer")).isEqualTo(SAID);
+    Outcome got = stage.run("stream", api);
+    assertThat(got.at("result.text")).isEqualTo(SdkStage.SAID);
+    assertThat(text(api, got, "result.answer")).isEqualTo(SdkStage.SAID);
     assertThat(got.list("result.events")).hasSizeGreaterThan(5);
     assertThat(got.number("result.answer.usage.total_tokens")).isPositive();
     if (api.equals("responses")) {
@@ -105,13 +80,8 @@ class OpenAiSdkTest {
   @ParameterizedTest
   @ValueSource(strings = {"chat", "responses"})
   void toolsInParallelAndTheirResults(String api) throws Exception {
-    rig.engine.script(
-        EngineScript.always(
-            Step.of(
-                new Part.ToolCall("weather", "{\"city\":\"Oslo\"}"),
-                new Part.ToolCall("weather", "{\"city\":\"Rome\"}")),
-            STEP));
-    Outcome got = run("tools", api);
+    stage.saysTwoCalls();
+    Outcome got = stage.run("tools", api);
     String calls =
         "result.first.answer." + (api.equals("chat") ? "choices.0.message.tool_calls" : "output");
     for (int i = 0; i < 2; i++) {
@@ -119,20 +89,20 @@ class OpenAiSdkTest {
       assertThat(got.at(function + ".name")).isEqualTo("weather");
       assertThat(got.at(function + ".arguments"))
           .isEqualTo("{\"city\":\"" + (i == 0 ? "Oslo" : "Rome") + "\"}");
-      assertThat(rig.engine.chatRequests().getLast().bodyText())
+      assertThat(stage.rig.engine.chatRequests().getLast().bodyText())
           .contains(
               String.valueOf(got.at(calls + "." + i + (api.equals("chat") ? ".id" : ".call_id"))));
     }
-    assertThat(text(api, got, "result.second")).isEqualTo(SAID);
-    assertThat(rig.engine.chatRequests().getLast().bodyText())
+    assertThat(text(api, got, "result.second")).isEqualTo(SdkStage.SAID);
+    assertThat(stage.rig.engine.chatRequests().getLast().bodyText())
         .contains("sunny in Oslo", "sunny in Rome");
-    assertThat(turn.totals().steps()).isEqualTo(2);
+    assertThat(stage.turn.totals().steps()).isEqualTo(2);
   }
 
   @Test
   void modelsAreListed() throws Exception {
-    assertThat(run("models").at("result")).isEqualTo(List.of("scripted"));
-    assertThat(turn.totals().steps()).isZero();
+    assertThat(stage.run("models").at("result")).isEqualTo(List.of("scripted"));
+    assertThat(stage.turn.totals().steps()).isZero();
   }
 
   /** Engine's status, then what the SDK throws; chat completions pass as they are. */
@@ -153,11 +123,11 @@ class OpenAiSdkTest {
   })
   void anErrorIsThrown(int status, String api, String errorClass, int seen) throws Exception {
     Fault fault = Fault.Instead.error(status, "{\"error\":{\"message\":\"boom\"}}");
-    rig.engine.script(EngineScript.always(STEP.with(fault)));
+    stage.says(SdkStage.STEP.with(fault));
     // In translated dialects the proxy keeps the SDK from trying again.
     String retries = api.equals("chat") ? "0" : "4";
     for (String scenario : List.of("plainWith", "streamWith")) {
-      Outcome got = run(scenario, api, retries).threw(errorClass, seen);
+      Outcome got = stage.run(scenario, api, retries).threw(errorClass, seen);
       if (status != 401) {
         assertThat(got.at("error.message")).asString().contains("boom");
       }
@@ -172,27 +142,16 @@ class OpenAiSdkTest {
         "{\"error\":{\"message\":\"This model's maximum context length is 10 tokens. However, your"
             + " messages resulted in 20 tokens.\",\"type\":\"invalid_request_error\","
             + "\"code\":\"context_length_exceeded\"}}";
-    rig.engine.script(EngineScript.always(STEP.with(Fault.Instead.error(400, says))));
-    Outcome got = run("streamWith", api, "4").threw("BadRequestError", 400);
+    stage.says(SdkStage.STEP.with(Fault.Instead.error(400, says)));
+    Outcome got = stage.run("streamWith", api, "4").threw("BadRequestError", 400);
     assertThat(got.at("error.code")).isEqualTo("context_length_exceeded");
-    assertThat(turn.verdict()).containsInstanceOf(Verdict.ContextOverflow.class);
+    assertThat(stage.turn.verdict()).containsInstanceOf(Verdict.ContextOverflow.class);
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"chat", "responses"})
   void refusalsOfTheProxyAreThrownAndNotTriedAgain(String api) throws Exception {
-    turn.close();
-    run("plainWith", api, "4").threw("BadRequestError", 400);
-    rig.proxy.bind(
-        rig.binding(
-            new ProxyOptions(
-                ProxyOptions.DEFAULTS.stickyHeaderName(),
-                OptionalInt.of(1),
-                OptionalDouble.empty())));
-    turn = rig.openTurn("t2");
-    run("plainWith", api, "4");
-    Outcome beyond = run("streamWith", api, "4").threw("RateLimitError", 429);
-    assertThat(beyond.number("asked")).isEqualTo(1);
+    stage.checkRefusals(api, "4");
   }
 
   @ParameterizedTest
@@ -206,16 +165,8 @@ class OpenAiSdkTest {
     "responses, bad tool"
   })
   void aBrokenStreamIsNeverAnAnswer(String api, String what) throws Exception {
-    rig.engine.script(
-        EngineScript.always(
-            switch (what) {
-              case "cut" -> STEP.with(new Fault.CutAfterEvents(3, false));
-              case "no finish reason" -> STEP.with(new Fault.NoFinishReason());
-              case "bad tool" ->
-                  Step.of(new Part.Text(SAID), new Part.ToolCall("weather", "{\"city\": "));
-              default -> STEP.with(Fault.InsertAfterEvents.errorFrame(3, "{\"message\":\"boom\"}"));
-            }));
-    Outcome got = run("streamWith", api, "4");
+    stage.breaksOff(what);
+    Outcome got = stage.run("streamWith", api, "4");
     if (api.equals("chat")) {
       got.threw("APIError", 0);
     } else {
@@ -225,32 +176,23 @@ class OpenAiSdkTest {
       assertThat(got.at("result.answer.error.code")).isEqualTo("server_error");
     }
     assertThat(got.number("asked")).isEqualTo(1);
-    assertThat(turn.verdict()).containsInstanceOf(Verdict.UpstreamFailed.class);
+    assertThat(stage.turn.verdict()).containsInstanceOf(Verdict.UpstreamFailed.class);
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"chat", "responses"})
   void theSdksOwnRetrySucceedsOnceTheProxyIsBound(String api) throws Exception {
-    turn.close();
-    rig.proxy.unbind();
-    try (SdkProgram program = SdkProgram.start(rig, PROGRAM, "plainWith", api, "8")) {
-      await().atMost(LONG).until(() -> !rig.sink.refused().isEmpty());
-      rig.proxy.bind(rig.binding(ProxyOptions.DEFAULTS));
-      turn = rig.openTurn("t2");
-      Outcome got = program.outcome();
-      assertThat(text(api, got, "result")).isEqualTo(SAID);
-      assertThat(got.list("retryCounts").subList(0, 2)).isEqualTo(List.of("0", "1"));
-      assertThat(turn.totals().steps()).isEqualTo(1);
-    }
+    Outcome got = stage.retriedOnceBound("plainWith", api, "8");
+    assertThat(text(api, got, "result")).isEqualTo(SdkStage.SAID);
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"chat", "responses"})
   void aTimeoutIsThrownAndTheEngineLetGo(String api) throws Exception {
-    rig.engine.script(EngineScript.always(STEP.withDelayBeforeFirst(LONG)));
-    try (SdkProgram program = SdkProgram.start(rig, PROGRAM, "timeout", api, "700", "0")) {
+    stage.says(SdkStage.STEP.withDelayBeforeFirst(SdkStage.LONG));
+    try (SdkProgram program = stage.start("timeout", api, "700", "0")) {
       program.outcome().threw("APIConnectionTimeoutError", 0);
-      assertLetGo();
+      stage.checkLetGo();
     }
   }
 
@@ -258,16 +200,10 @@ class OpenAiSdkTest {
   @ParameterizedTest
   @ValueSource(strings = {"chat", "responses"})
   void anAbortEndsTheStreamAndTheEngineIsLetGo(String api) throws Exception {
-    rig.engine.script(EngineScript.always(STEP.with(new Fault.Stall(3, LONG))));
-    try (SdkProgram program = SdkProgram.start(rig, PROGRAM, "abort", api)) {
+    stage.says(SdkStage.STEP.with(new Fault.Stall(3, SdkStage.LONG)));
+    try (SdkProgram program = stage.start("abort", api)) {
       assertThat(program.outcome().number("result")).isPositive();
-      assertLetGo();
+      stage.checkLetGo();
     }
-  }
-
-  private void assertLetGo() {
-    await().atMost(PROMPTLY).until(() -> rig.engine.disconnects() == 1);
-    assertThat(rig.sink.onlyEnd().verdict()).isEqualTo("agent_gone");
-    assertThat(turn.verdict()).isEmpty();
   }
 }

@@ -64,6 +64,19 @@ final class SdkProgram implements AutoCloseable {
     return new SdkProgram(builder.start(), errors);
   }
 
+  /** A shell script that is an agent: it runs the program that its prompt names, with its words. */
+  static String asAgent() {
+    return """
+    #!/bin/sh
+    set -eu
+    read -r program arguments || true
+    export SDK_HOME='%s' BASE_URL="${OPENAI_BASE_URL%%/v1}" PROXY_KEY="$OPENAI_API_KEY"
+    # shellcheck disable=SC2086 # they are words
+    exec '%s' '%s'/"$program" $arguments
+    """
+        .formatted(HOME, HOME.resolve("bin/node"), PROGRAMS.toAbsolutePath());
+  }
+
   /** What an SDK gave to its user. */
   record Outcome(Map<String, Object> tree) {
 
