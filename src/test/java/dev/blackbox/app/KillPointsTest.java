@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.blackbox.app.ServerClient.Answer;
+import dev.blackbox.ledger.CrashRig;
+import dev.blackbox.ledger.CrashTable;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -26,6 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
  * asked again. The agent is a real program that adds a line to a file each time it runs; that file
  * is the count.
  */
+@CrashRig
 @Timeout(300)
 class KillPointsTest {
 
@@ -59,6 +62,7 @@ class KillPointsTest {
   @Test
   void p1ToP7HoldAfterAKillAtEachPoint() throws Exception {
     Deque<Point> points = new ArrayDeque<>(List.of(Point.values()));
+    CrashTable table = new CrashTable("server killed at points of a turn");
     ServerProcess server = start(points.getFirst());
     try {
       while (!points.isEmpty()) {
@@ -72,11 +76,13 @@ class KillPointsTest {
         try (ServerClient client = client(server)) {
           assertKept(point, client, runsBefore);
         }
+        table.kill();
       }
     } finally {
       server.close();
     }
     assertHistoryIsWhole();
+    table.print();
   }
 
   private List<ProcessHandle> killedAt(Point point, ServerProcess server) throws Exception {
