@@ -28,6 +28,10 @@ class ServerConfigurationTest {
 
   @TempDir private Path directory;
 
+  private static final CaptureConfig CAPTURE =
+      new CaptureConfig(
+          CaptureConfig.Mode.ERRORS, Path.of("/t/captures"), 1L << 40, 2051, 1L << 32);
+
   @Test
   void theShippedDefaultsAreTheRoomsDefaults() throws BadSettingsException {
     ServerConfiguration read = ServerConfiguration.read(Map.of(), Map.of());
@@ -97,12 +101,7 @@ class ServerConfigurationTest {
                     new ProxyConfig.Retries(27, Duration.ofSeconds(28), Duration.ofSeconds(29)),
                     new ProxyConfig.AgentRetries(30, 1_000_000_000),
                     2050,
-                    new CaptureConfig(
-                        CaptureConfig.Mode.ERRORS,
-                        Path.of("/t/captures"),
-                        1L << 40,
-                        2051,
-                        1L << 32)),
+                    CAPTURE),
                 List.of(Path.of("/p"), Path.of("/q/r")),
                 Optional.of(agent),
                 LogLevel.DEBUG,
