@@ -212,7 +212,7 @@ final class Storage {
     if (!batch.isEmpty()) {
       appendOrRollBack(batch);
     }
-    recent.changing(batch.touched());
+    recent.changing(batch.touched(), batch.trims());
     try {
       commitRows();
     } finally {
