@@ -9,7 +9,6 @@ CREATE TABLE IF NOT EXISTS trimmed (
   instance_id VARCHAR(128) NOT NULL,
   state VARCHAR(16) NOT NULL,
   turns INT NOT NULL,
-  last_command_number BIGINT NOT NULL,
   reason VARCHAR(16) NOT NULL,
   content VARCHAR NOT NULL,
   trimmed_at TIMESTAMP(6) WITH TIME ZONE NOT NULL,

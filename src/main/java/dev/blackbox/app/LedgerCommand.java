@@ -53,7 +53,11 @@ final class LedgerCommand implements Callable<Integer> {
       out.println(
           (report.problems().isEmpty() ? "whole: " : "NOT WHOLE: ")
               + report.events()
-              + " events, from "
+              + " events"
+              + (report.eventsTrimmed() == 0
+                  ? ""
+                  : " (" + report.eventsTrimmed() + " more were trimmed)")
+              + ", from "
               + report.firstSequence()
               + " to "
               + report.lastSequence()

@@ -78,6 +78,11 @@ public enum Setting {
   LEDGER_READ_CONNECTIONS(whole(1, 64), "Database connections for reads"),
   LEDGER_RECENT_READS_BYTES_MAX(
       whole(0, 1L << 32), "Memory for sessions and turns that were read lately; 0: none"),
+  LEDGER_MAX_BYTES(
+      whole(0, 1L << 50),
+      "Bytes on disk near which the oldest settled sessions are trimmed; 0: none is"),
+  LEDGER_RETENTION_SECONDS(
+      seconds(0), "Seconds after its last change that a session is trimmed; 0: never"),
 
   PROXY_PORT(whole(0, 65_535), "Port of the model proxy on 127.0.0.1; 0: any free one"),
   PROXY_BODY_BYTES_MAX(whole(1_024, 1L << 30), "Largest request body of an agent; beyond it 413"),

@@ -5,6 +5,7 @@ import dev.blackbox.http.AccessRules;
 import dev.blackbox.http.HttpConfig;
 import dev.blackbox.kernel.Secret;
 import dev.blackbox.ledger.LedgerConfig;
+import dev.blackbox.ledger.Retention;
 import dev.blackbox.proxy.CaptureConfig;
 import dev.blackbox.proxy.ProxyConfig;
 import java.io.IOException;
@@ -194,7 +195,8 @@ final class SettingsReader {
         large(Setting.LEDGER_CHECKPOINT_BYTES),
         duration(Setting.LEDGER_CHECKPOINT_SECONDS),
         whole(Setting.LEDGER_READ_CONNECTIONS),
-        large(Setting.LEDGER_RECENT_READS_BYTES_MAX));
+        large(Setting.LEDGER_RECENT_READS_BYTES_MAX),
+        new Retention(large(Setting.LEDGER_MAX_BYTES), duration(Setting.LEDGER_RETENTION_SECONDS)));
   }
 
   private ProxyConfig proxy() {

@@ -81,6 +81,10 @@ final class Commands {
     Optional<SessionSnapshot> session = Submissions.sessionFor(ledger, request.sessionId(), live);
     Optional<Problem> refusal = refusal(request, live);
     if (session.isEmpty()) {
+      Optional<Problem> gone = Lookups.gone(ledger, request.sessionId(), Optional.empty());
+      if (gone.isPresent()) {
+        throw gone.get();
+      }
       throw refusal.orElseGet(
           () ->
               Problem.notFound(

@@ -10,6 +10,7 @@ import dev.blackbox.ledger.Ledger;
 import dev.blackbox.turn.CommandId;
 import dev.blackbox.turn.CommandSnapshot;
 import dev.blackbox.turn.SessionSnapshot;
+import dev.blackbox.turn.TurnKey;
 import dev.blackbox.turn.TurnSnapshot;
 import java.util.Map;
 import java.util.Optional;
@@ -49,12 +50,45 @@ final class Lookups {
             ? ledger.reads().session(live.get().sessionKey())
             : ledger.reads().session(id);
     return session.orElseThrow(
-        () -> Problem.notFound("Session does not exist.", Map.of("session_id", id.value())));
+        () ->
+            gone(ledger, id.value(), Optional.empty())
+                .orElseGet(
+                    () ->
+                        Problem.notFound(
+                            "Session does not exist.", Map.of("session_id", id.value()))));
+  }
+
+  /**
+   * Why nothing can be said of a session that was trimmed, if it was.
+   *
+   * @param turn the one that is asked for
+   */
+  static Optional<Problem> gone(Ledger ledger, String sessionId, Optional<TurnId> turn) {
+    SessionId id;
+    try {
+      id = SessionId.parse(sessionId);
+    } catch (Problem _) {
+      return Optional.empty(); // none has such a name
+    }
+    return ledger
+        .reads()
+        .trimmed(id)
+        .map(
+            session ->
+                session.gone(
+                    turn.flatMap(
+                        name -> ledger.reads().trimmed(new TurnKey(session.sessionKey(), name)))));
   }
 
   TurnSnapshot turn(String sessionId, String turnId) {
     SessionId session = SessionId.parse(sessionId);
     TurnId turn = TurnId.parse(turnId);
+    if (binder.current().isEmpty()) {
+      Optional<Problem> gone = gone(ledger, sessionId, Optional.of(turn));
+      if (gone.isPresent()) {
+        throw gone.get();
+      }
+    }
     return ledger
         .turn(session(session).key(), turn)
         .orElseThrow(

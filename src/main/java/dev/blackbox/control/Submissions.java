@@ -55,6 +55,13 @@ final class Submissions {
         return new Submission(known.get(), true);
       }
     }
+    if (session.isEmpty()) {
+      // A retry of what was trimmed must hear that it ran, whatever else keeps it from running.
+      Optional<Problem> gone = gone(ledger, request);
+      if (gone.isPresent()) {
+        throw gone.get();
+      }
+    }
     Optional<Problem> refusal = refusal(request, live);
     if (refusal.isEmpty()
         && live.isPresent()
@@ -114,6 +121,14 @@ final class Submissions {
     return live.filter(binding -> binding.sessionId().equals(id)).isPresent()
         ? ledger.reads().session(live.get().sessionKey())
         : ledger.reads().session(id);
+  }
+
+  private static Optional<Problem> gone(Ledger ledger, SubmitRequest request) {
+    try {
+      return Lookups.gone(ledger, request.sessionId(), turnId(request));
+    } catch (Problem _) {
+      return Optional.empty(); // refusal() says so, in its turn
+    }
   }
 
   private Optional<TurnSnapshot> known(

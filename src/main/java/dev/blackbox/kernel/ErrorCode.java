@@ -19,6 +19,8 @@ public enum ErrorCode {
   BOUND_SESSION_MISMATCH(409),
   ABORTED(409),
   CONTEXT_OVERFLOW(413),
+  /** Ours: it was there, and is no longer kept. */
+  GONE(410),
   /** Ours: the reference takes bodies of any size. */
   PAYLOAD_TOO_LARGE(413),
   /** Ours: the request names a host that this server is not. */

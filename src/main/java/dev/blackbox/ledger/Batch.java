@@ -30,6 +30,7 @@ final class Batch {
   private Instant newest;
   private long bytes;
   private boolean readOnly;
+  private boolean trims;
 
   /**
    * @param newest time of the newest fact: no later fact has an earlier one
@@ -78,6 +79,7 @@ final class Batch {
     bytes += bytesOfFact.remaining();
     records.add(bytesOfFact);
     touch(written.values());
+    trims |= fact instanceof Fact.SessionTrimmed;
   }
 
   private void touch(Map<String, @Nullable Object> values) {
@@ -92,6 +94,11 @@ final class Batch {
   /** Keys of the sessions, and of the turns, that the facts are about; perhaps of more. */
   Set<Object> touched() {
     return touched;
+  }
+
+  /** Whether it takes away rows that {@link #touched} does not name. */
+  boolean trims() {
+    return trims;
   }
 
   /**

@@ -275,7 +275,12 @@ final class DatabaseDoor {
       fresh = made;
       Schema.create(made.connection());
       factsApplied = 0;
-      Chain end = reader.replay(Chain.START, through, tail, fact -> apply(made, fact));
+      Chain end =
+          reader.replay(
+              Chain.START,
+              through,
+              tail,
+              WithoutTrimmed.of(reader, through, tail, fact -> apply(made, fact)));
       if (made.writer().isInTransaction()) {
         made.writer().commit();
       }
@@ -355,7 +360,7 @@ final class DatabaseDoor {
     if (applied.sequence() == 0 && reader.segments().isEmpty()) {
       return Chain.START;
     }
-    Chain end = reader.replay(applied, through, tail, fact -> apply(opened, fact));
+    Chain end = reader.replay(applied, through, tail, new ForwardOnly(fact -> apply(opened, fact)));
     if (opened.writer().isInTransaction()) {
       opened.writer().commit();
     }

@@ -87,6 +87,27 @@ sealed interface Fact {
 
   record SessionAborted(Instant at, long sessionKey, String abortReason) implements Fact {}
 
+  /**
+   * A session is no longer kept, nor is any fact of it but this one and refused calls.
+   *
+   * @param turns how many it had
+   * @param reason {@code age} or {@code size}
+   * @param content see {@link TrimmedContent}
+   */
+  record SessionTrimmed(
+      Instant at,
+      long sessionKey,
+      String sessionId,
+      String instanceId,
+      String state,
+      int turns,
+      String reason,
+      String content)
+      implements Fact {}
+
+  /** The facts of a trimmed session are gone from the journal, too. */
+  record SessionErased(Instant at, long sessionKey) implements Fact {}
+
   record BackendSessionSeen(Instant at, long sessionKey, String backendSessionId) implements Fact {}
 
   /**

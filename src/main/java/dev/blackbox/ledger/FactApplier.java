@@ -91,6 +91,11 @@ final class FactApplier {
       WHERE session_key = :session_key AND state IN ('active', 'desynced')\
       """;
 
+  private static final String SESSION_ERASED =
+      """
+      UPDATE trimmed SET erased_at = :at WHERE session_key = :session_key AND erased_at IS NULL\
+      """;
+
   private static final String BACKEND_SESSION_SEEN =
       """
       UPDATE session SET backend_session_id = :backend_session_id, updated_at = :at
@@ -258,6 +263,8 @@ final class FactApplier {
       case Fact.SessionOpened _ -> one(handle, SESSION_OPENED, values);
       case Fact.SessionDesynced _ -> one(handle, SESSION_DESYNCED, values);
       case Fact.SessionAborted _ -> one(handle, SESSION_ABORTED, values);
+      case Fact.SessionTrimmed trimmed -> TrimRows.apply(handle, trimmed, values);
+      case Fact.SessionErased _ -> one(handle, SESSION_ERASED, values);
       case Fact.BackendSessionSeen _ -> one(handle, BACKEND_SESSION_SEEN, values);
       case Fact.TurnQueued _ -> {
         one(handle, TURN_QUEUED, values);

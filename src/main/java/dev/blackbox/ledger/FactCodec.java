@@ -71,6 +71,8 @@ final class FactCodec {
               "desync_reason"),
           shape(
               "session_aborted", Fact.SessionAborted.class, "session/session_key", "abort_reason"),
+          shape("session_trimmed", Fact.SessionTrimmed.class, "trimmed/session_key", "content"),
+          plain("session_erased", Fact.SessionErased.class),
           plain("backend_session_seen", Fact.BackendSessionSeen.class),
           shape(
               "turn_queued",

@@ -25,7 +25,11 @@ record FactsOfRows(Database database) {
         return;
       }
       for (JournalRecord fact : page) {
-        sink.accept(fact);
+        if (fact.isGap()) {
+          sink.gap(fact);
+        } else {
+          sink.accept(fact);
+        }
         end = fact.after();
       }
     }
@@ -39,6 +43,12 @@ record FactsOfRows(Database database) {
     List<JournalRecord> records = new java.util.ArrayList<>();
     Chain before = from;
     for (Event event : events) {
+      if (event.sequence() != before.sequence() + 1) {
+        // The rows are verified: what is not there was trimmed.
+        TrimmedContent.Gap gap = TrimRows.holding(handle, before.sequence() + 1).orElseThrow();
+        records.add(JournalRecord.gap(before.sequence() + 1, gap.last()));
+        before = gap.last();
+      }
       // Everything before it was safe long ago.
       records.add(
           new JournalRecord(

@@ -21,9 +21,10 @@ final class H2Ledger implements Ledger {
   private final SlotVerbs.Opened opened;
   private final AtomicBoolean closed = new AtomicBoolean();
 
-  private H2Ledger(Opening opening, SlotVerbs.Opened opened, JournalFiles files) {
+  private H2Ledger(
+      Opening opening, SlotVerbs.Opened opened, Compaction compaction, Trimming trimming) {
     this.opening = opening;
-    this.keeper = Keeper.start(new Compaction(files, opening.directory().path()));
+    this.keeper = Keeper.start(compaction, trimming);
     opening.storage().onSegment(keeper::wake);
     this.writer = opening.writer();
     this.opened = opened;
@@ -50,7 +51,13 @@ final class H2Ledger implements Ledger {
     try {
       SlotVerbs.Opened opened = open.writer.run(batch -> SlotVerbs.bootStarted(batch, boot));
       good = true;
-      return new H2Ledger(open, opened, files);
+      Compaction compaction = new Compaction(files, directory.path());
+      return new H2Ledger(
+          open,
+          opened,
+          compaction,
+          new Trimming(
+              config.retention(), open.storage, directory, open.writer, clock, compaction));
     } catch (Problem unwritten) {
       throw StateDirectory.notWritable(directory.path(), unwritten.text(), unwritten);
     } finally {

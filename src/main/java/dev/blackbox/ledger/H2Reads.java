@@ -57,6 +57,16 @@ final class H2Reads implements LedgerReads {
   }
 
   @Override
+  public Optional<LedgerFacts.TrimmedSession> trimmed(SessionId id) {
+    return read(rows -> TrimRows.session(rows, id));
+  }
+
+  @Override
+  public Optional<LedgerFacts.TrimmedTurn> trimmed(TurnKey turn) {
+    return read(rows -> TrimRows.turn(rows, turn));
+  }
+
+  @Override
   public String metadataJson(TurnKey turn) {
     return read(rows -> Rows.metadataJson(rows, turn)).orElse("{}");
   }
@@ -179,8 +189,7 @@ final class H2Reads implements LedgerReads {
 
   @Override
   public ChainReport verify() {
-    Chain safe = storage.head();
-    return new Verification().run(this::read, safe);
+    return Verification.run(this::read, storage::head);
   }
 
   @Override

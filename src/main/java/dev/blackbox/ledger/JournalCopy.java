@@ -38,6 +38,11 @@ final class JournalCopy implements JournalReader.Sink, Closeable {
     }
   }
 
+  @Override
+  public void gap(JournalRecord gap) throws IOException {
+    accept(gap);
+  }
+
   private void append() throws IOException {
     journal.append(batch);
     batch.clear();

@@ -57,6 +57,9 @@ final class JournalReader {
   /** Takes the records one by one. */
   interface Sink {
     void accept(JournalRecord fact) throws IOException, LedgerRefusedException;
+
+    /** Facts that were trimmed. */
+    default void gap(JournalRecord gap) throws IOException {}
   }
 
   /** All segments, oldest first. Refuses what a newer version wrote, before anything is touched. */
@@ -218,10 +221,20 @@ final class JournalReader {
   }
 
   private Sink checked(Chain applied, Sink sink) {
-    return fact -> {
-      sameHistory(applied, fact.after());
-      if (fact.sequence() > applied.sequence()) {
-        sink.accept(fact);
+    return new Sink() {
+      @Override
+      public void accept(JournalRecord fact) throws IOException, LedgerRefusedException {
+        sameHistory(applied, fact.after());
+        if (fact.sequence() > applied.sequence()) {
+          sink.accept(fact);
+        }
+      }
+
+      @Override
+      public void gap(JournalRecord gap) throws IOException {
+        if (gap.sequence() > applied.sequence()) {
+          sink.gap(gap);
+        }
       }
     };
   }
@@ -312,11 +325,15 @@ final class JournalReader {
           return end;
         }
         JournalRecord fact = found.record();
-        if (!fact.before().equals(end)) {
+        if (!fact.follows(end)) {
           throw damaged(
               segment.name, position, "does not continue the chain at fact " + end.sequence());
         }
-        sink.accept(fact);
+        if (fact.isGap()) {
+          sink.gap(fact);
+        } else {
+          sink.accept(fact);
+        }
         position = found.end();
         end = fact.after();
       }

@@ -19,6 +19,10 @@ import java.util.zip.CRC32C;
  * int   number of bodies, then for each its length (int) and its bytes (UTF-8)
  * </pre>
  *
+ * <p>A record without a head whose {@code settled} is below 0 is a <em>gap</em>: it stands for
+ * facts that were trimmed. Its sequence is that of the last of them, its hash the one after that,
+ * and {@code settled} is the first of them, negated.
+ *
  * <p>{@code settled} tells a torn tail from damage. Records of one batch reach the disk in any
  * order when the power goes, so a good record behind a bad one proves nothing by itself; it proves
  * damage if it says that the bad one was safe before.
@@ -31,12 +35,35 @@ record JournalRecord(long sequence, long settled, String hashBefore, FactCodec.E
   /** Bytes of the checked part that every record has. */
   static final int FIXED_BYTES = 2 * Long.BYTES + Chain.HASH_BYTES + 2 * Integer.BYTES;
 
+  /**
+   * In the place of facts that were trimmed, where {@code settled} has the first of them, negated,
+   * and the hash is that of the last.
+   */
+  static JournalRecord gap(long first, Chain last) {
+    return new JournalRecord(
+        last.sequence(), -first, last.hash(), new FactCodec.Encoded("", List.of()));
+  }
+
+  boolean isGap() {
+    return settled < 0;
+  }
+
+  /** The first fact that a gap stands for; it ends with {@link #sequence}. */
+  long gapFirst() {
+    return -settled;
+  }
+
+  /** Whether this is the next record after that place. */
+  boolean follows(Chain end) {
+    return isGap() ? gapFirst() == end.sequence() + 1 : before().equals(end);
+  }
+
   Chain before() {
     return new Chain(sequence - 1, hashBefore);
   }
 
   Chain after() {
-    return before().next(fact.head());
+    return isGap() ? new Chain(sequence, hashBefore) : before().next(fact.head());
   }
 
   ByteBuffer toBytes() {
@@ -50,7 +77,11 @@ record JournalRecord(long sequence, long settled, String hashBefore, FactCodec.E
     }
     ByteBuffer record = ByteBuffer.allocate(Math.toIntExact(PREFIX_BYTES + length));
     record.putInt((int) length).putInt(0).putLong(sequence).putLong(settled);
-    record.put(before().hashBytes()).putInt(head.length).put(head).putInt(bodies.size());
+    record
+        .put(new Chain(sequence, hashBefore).hashBytes())
+        .putInt(head.length)
+        .put(head)
+        .putInt(bodies.size());
     for (byte[] body : bodies) {
       record.putInt(body.length).put(body);
     }

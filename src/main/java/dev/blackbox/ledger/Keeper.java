@@ -8,9 +8,9 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The thread that keeps the ledger small while it is written: it compresses segments that are full.
- * Nobody waits for it, and it works at most half of the time, so that whoever does wait for the
- * disk gets it.
+ * The thread that keeps the ledger small while it is written: it compresses segments that are full,
+ * and trims what is not to be kept. Nobody waits for it, and it works at most half of the time, so
+ * that whoever does wait for the disk gets it.
  */
 final class Keeper implements Resource {
 
@@ -20,17 +20,19 @@ final class Keeper implements Resource {
   private static final Duration RETRY_AFTER = Duration.ofSeconds(30);
 
   private final Compaction compaction;
+  private final Trimming trimming;
   private final Semaphore work = new Semaphore(1);
   private final CountDownLatch stopped = new CountDownLatch(1);
   private final Thread thread;
 
-  private Keeper(Compaction compaction) {
+  private Keeper(Compaction compaction, Trimming trimming) {
     this.compaction = compaction;
+    this.trimming = trimming;
     this.thread = Thread.ofPlatform().daemon().name("ledger-keeper").unstarted(this::run);
   }
 
-  static Keeper start(Compaction compaction) {
-    Keeper keeper = new Keeper(compaction);
+  static Keeper start(Compaction compaction, Trimming trimming) {
+    Keeper keeper = new Keeper(compaction, trimming);
     keeper.thread.start();
     return keeper;
   }
@@ -47,7 +49,8 @@ final class Keeper implements Resource {
   private void run() {
     try {
       while (!isStopped()) {
-        work.acquire();
+        boolean woken = work.tryAcquire(trimming.lookEvery().toNanos(), TimeUnit.NANOSECONDS);
+        LOG.log(System.Logger.Level.DEBUG, "looks at the ledger, woken: {0}", woken);
         work.drainPermits();
         doAll();
       }
@@ -63,6 +66,9 @@ final class Keeper implements Resource {
         boolean ended = stopped.await(System.nanoTime() - start, TimeUnit.NANOSECONDS);
         LOG.log(System.Logger.Level.DEBUG, "a segment was compressed, ended: {0}", ended);
         start = System.nanoTime();
+      }
+      if (!isStopped()) {
+        trimming.run(this::isStopped);
       }
     } catch (IOException | LedgerRefusedException | RuntimeException failure) {
       LOG.log(

@@ -14,6 +14,7 @@ import java.time.Duration;
  * @param checkpointEvery time after which the same happens, if anything was written
  * @param readConnections connections for reads
  * @param recentReadsBytesMax memory for sessions and turns that were read lately; 0: none
+ * @param retention which sessions are kept
  */
 public record LedgerConfig(
     Path directory,
@@ -22,7 +23,8 @@ public record LedgerConfig(
     long checkpointBytes,
     Duration checkpointEvery,
     int readConnections,
-    long recentReadsBytesMax) {
+    long recentReadsBytesMax,
+    Retention retention) {
 
   /** Memory for what was read lately, where nobody says otherwise. */
   public static final long RECENT_READS_BYTES_MAX = 4L << 20;
@@ -46,6 +48,39 @@ public record LedgerConfig(
               + ", "
               + recentReadsBytesMax);
     }
+  }
+
+  /** As the full form; everything is kept. */
+  public LedgerConfig(
+      Path directory,
+      Sync sync,
+      int queueMax,
+      long checkpointBytes,
+      Duration checkpointEvery,
+      int readConnections,
+      long recentReadsBytesMax) {
+    this(
+        directory,
+        sync,
+        queueMax,
+        checkpointBytes,
+        checkpointEvery,
+        readConnections,
+        recentReadsBytesMax,
+        Retention.ALL);
+  }
+
+  /** The same, but other sessions are kept. */
+  public LedgerConfig keeping(Retention other) {
+    return new LedgerConfig(
+        directory,
+        sync,
+        queueMax,
+        checkpointBytes,
+        checkpointEvery,
+        readConnections,
+        recentReadsBytesMax,
+        other);
   }
 
   /** As the full form, with {@link #RECENT_READS_BYTES_MAX}. */

@@ -1,5 +1,6 @@
 package dev.blackbox.ledger;
 
+import dev.blackbox.kernel.ErrorCode;
 import dev.blackbox.kernel.InstanceId;
 import dev.blackbox.kernel.Problem;
 import dev.blackbox.kernel.SessionId;
@@ -11,8 +12,12 @@ import dev.blackbox.turn.SessionSnapshot;
 import dev.blackbox.turn.TurnError;
 import dev.blackbox.turn.TurnKey;
 import dev.blackbox.turn.TurnSnapshot;
+import dev.blackbox.turn.TurnState;
+import dev.blackbox.wire.Timestamps;
 import java.time.Instant;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
@@ -243,6 +248,58 @@ public final class LedgerFacts {
   /** A model call as the ledger has it. */
   public record CallRecord(CallStarted start, Optional<CallEnded> end) {}
 
+  /**
+   * What is left of a session that is no longer kept.
+   *
+   * @param state as it was last
+   * @param turns how many it had
+   * @param reason {@code age} or {@code size}
+   */
+  public record TrimmedSession(
+      long sessionKey,
+      SessionId sessionId,
+      InstanceId instanceId,
+      String state,
+      int turns,
+      Instant trimmedAt,
+      String reason) {
+
+    /** What whoever asks for it, or for anything in it, is told. */
+    public Problem gone() {
+      return gone(Optional.empty());
+    }
+
+    /**
+     * As {@link #gone()}.
+     *
+     * @param turn the one that is asked for, if it was one of its turns
+     */
+    public Problem gone(Optional<TrimmedTurn> turn) {
+      Map<String, Object> details = new LinkedHashMap<>();
+      details.put("session_id", sessionId.value());
+      turn.ifPresent(
+          found -> {
+            details.put("turn_id", found.turnId().value());
+            details.put("state", found.state().wireName());
+          });
+      details.put("trimmed_at", Timestamps.iso(trimmedAt));
+      details.put("reason", reason);
+      return Problem.of(
+          ErrorCode.GONE,
+          (turn.isPresent() ? "Turn ended, and its answer" : "Session ended, and what was in it")
+              + " is no longer kept. Nothing of it runs again.",
+          details);
+    }
+  }
+
+  /**
+   * What is left of a turn that is no longer kept.
+   *
+   * @param state a settled one
+   * @param fingerprint SHA-256 of the fingerprint of its request
+   */
+  public record TrimmedTurn(TurnId turnId, TurnState state, String fingerprint) {}
+
   /** One link of the hash chain. */
   public record Event(
       long sequence,
@@ -263,8 +320,15 @@ public final class LedgerFacts {
   /**
    * What a check of the whole history found.
    *
+   * @param events that are there
+   * @param eventsTrimmed that went with sessions that were trimmed
    * @param problems empty if it is whole; each says which sequence number and what is wrong
    */
   public record ChainReport(
-      long events, long firstSequence, long lastSequence, String lastHash, List<String> problems) {}
+      long events,
+      long firstSequence,
+      long eventsTrimmed,
+      long lastSequence,
+      String lastHash,
+      List<String> problems) {}
 }

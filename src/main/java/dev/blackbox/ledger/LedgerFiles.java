@@ -18,6 +18,8 @@ public final class LedgerFiles {
   /** Of this machine's boot as far as the mark is concerned; the next boot says its own. */
   private static final String NO_BOOT = "no-boot";
 
+  private static final int ATTEMPTS_MAX = 5;
+
   private LedgerFiles() {}
 
   /**
@@ -42,16 +44,57 @@ public final class LedgerFiles {
    */
   public static Copied copy(Path from, Path to) throws LedgerRefusedException {
     try {
-      return copied(from, to);
+      for (int attempt = 1; ; attempt++) {
+        try {
+          return copied(from, to);
+        } catch (TrimmedMeanwhileException again) {
+          if (attempt == ATTEMPTS_MAX) {
+            throw again;
+          }
+        }
+      }
     } catch (IOException failure) {
       throw StateDirectory.notWritable(to, Storage.rootMessage(failure), failure);
+    }
+  }
+
+  /** Facts are gone that the copy has no fact about. */
+  private static final class TrimmedMeanwhileException extends IOException {
+    TrimmedMeanwhileException() {
+      super("sessions were trimmed while it was copied; try again");
+    }
+  }
+
+  /** Passes facts on up to a number, and counts those that were trimmed. */
+  private static final class Counting implements JournalReader.Sink {
+    private final long through;
+    private final JournalReader.Sink sink;
+    long factsGone;
+
+    Counting(long through, JournalReader.Sink sink) {
+      this.through = through;
+      this.sink = sink;
+    }
+
+    @Override
+    public void accept(JournalRecord fact) throws IOException, LedgerRefusedException {
+      if (fact.sequence() <= through) {
+        sink.accept(fact);
+      }
+    }
+
+    @Override
+    public void gap(JournalRecord gap) throws IOException {
+      factsGone += gap.sequence() - gap.gapFirst() + 1;
+      sink.gap(gap);
     }
   }
 
   private static Copied copied(Path from, Path to) throws IOException, LedgerRefusedException {
     JournalReader source = journalOf(from);
     // Read twice: first what there is, so that a copy that was cut short can be told.
-    Chain end = source.replay(Chain.START, Long.MAX_VALUE, _ -> {});
+    Counting first = new Counting(Long.MAX_VALUE, _ -> {});
+    Chain end = source.replay(Chain.START, Long.MAX_VALUE, first);
     try (StateDirectory target = emptyDirectory(to)) {
       JournalFiles files = JournalFiles.in(target.path());
       boolean whole = false;
@@ -60,14 +103,11 @@ public final class LedgerFiles {
             .write(new DatabaseMark.Left.Untrusted(end.sequence(), "it was being copied"));
         try (JournalCopy copy = new JournalCopy(files)) {
           // A segment that was begun meanwhile may end later.
-          source.replay(
-              Chain.START,
-              end.sequence(),
-              fact -> {
-                if (fact.sequence() <= end.sequence()) {
-                  copy.accept(fact);
-                }
-              });
+          Counting second = new Counting(end.sequence(), copy);
+          source.replay(Chain.START, end.sequence(), second);
+          if (second.factsGone != first.factsGone) {
+            throw new TrimmedMeanwhileException();
+          }
         }
         checkedDatabase(target, files, end);
         whole = true;

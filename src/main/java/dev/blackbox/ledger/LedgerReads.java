@@ -24,6 +24,12 @@ public interface LedgerReads {
 
   Optional<TurnSnapshot> turn(TurnKey turn);
 
+  /** The newest session of this name, if it was trimmed. */
+  Optional<LedgerFacts.TrimmedSession> trimmed(SessionId id);
+
+  /** A turn of a session that was trimmed. */
+  Optional<LedgerFacts.TrimmedTurn> trimmed(TurnKey turn);
+
   /** What a turn's caller sent with it, as JSON; {@code {}} if there is no such turn. */
   String metadataJson(TurnKey turn);
 

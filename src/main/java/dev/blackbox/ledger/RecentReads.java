@@ -201,11 +201,19 @@ final class RecentReads {
     }
   }
 
-  /** The rows of these sessions and turns are about to change. */
-  void changing(Collection<Object> keys) {
+  /**
+   * The rows of these sessions and turns are about to change.
+   *
+   * @param others whether rows are that are not named
+   */
+  void changing(Collection<Object> keys, boolean others) {
     lock.lock();
     try {
       version++;
+      if (others) {
+        entries.clear();
+        bytes = 0;
+      }
       keys.forEach(this::forget);
     } finally {
       lock.unlock();

@@ -213,7 +213,7 @@ final class Storage {
     if (!batch.isEmpty()) {
       appendOrRollBack(batch);
     }
-    recent.changing(batch.touched());
+    recent.changing(batch.touched(), batch.trims());
     try {
       commitRows();
     } finally {

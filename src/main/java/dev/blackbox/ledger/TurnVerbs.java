@@ -224,7 +224,13 @@ final class TurnVerbs {
   static SessionSnapshot session(Batch batch, long sessionKey) {
     return Rows.session(batch.rows(), sessionKey)
         .orElseThrow(
-            () -> Problem.notFound("Session is not known.", Map.of("session_key", sessionKey)));
+            () ->
+                TrimRows.session(batch.rows(), sessionKey)
+                    .map(LedgerFacts.TrimmedSession::gone)
+                    .orElseGet(
+                        () ->
+                            Problem.notFound(
+                                "Session is not known.", Map.of("session_key", sessionKey))));
   }
 
   private static int turnsOf(Batch batch, long sessionKey) {

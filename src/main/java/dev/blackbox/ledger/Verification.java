@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.statement.Query;
@@ -26,10 +27,26 @@ final class Verification {
   /** After so many the rest is only counted. */
   private static final int PROBLEMS_MAX = 100;
 
+  private static final int ATTEMPTS_MAX = 5;
+
   private final List<String> problems = new ArrayList<>();
   private long problemsNotListed;
   private long events;
+  private long eventsGone;
+  private long eventsTrimmed;
   private Chain end = Chain.START;
+
+  /** Once more if sessions were trimmed meanwhile: what was read before and after does not fit. */
+  static ChainReport run(LedgerReadsPort reads, Supplier<Chain> safe) {
+    for (int attempt = 1; ; attempt++) {
+      int before = reads.read(handle -> (int) TrimRows.count(handle));
+      ChainReport report = new Verification().run(reads, safe.get());
+      int after = reads.read(handle -> (int) TrimRows.count(handle));
+      if (before == after || report.problems().isEmpty() || attempt == ATTEMPTS_MAX) {
+        return report;
+      }
+    }
+  }
 
   /**
    * @param safe the newest fact that was safe before the check began
@@ -41,11 +58,16 @@ final class Verification {
     if (end.sequence() < safe.sequence()) {
       problem(end.sequence() + 1, "events are missing from here to " + safe.sequence());
     }
+    if (eventsGone != eventsTrimmed) {
+      problem(
+          end.sequence(),
+          eventsGone + " events are gone, but the sessions that were trimmed had " + eventsTrimmed);
+    }
     if (problemsNotListed > 0) {
       problems.add("and " + problemsNotListed + " more");
     }
     return new ChainReport(
-        events, events == 0 ? 0 : 1, end.sequence(), end.hash(), List.copyOf(problems));
+        events, events == 0 ? 0 : 1, eventsGone, end.sequence(), end.hash(), List.copyOf(problems));
   }
 
   /** How a page is read. */
@@ -59,14 +81,17 @@ final class Verification {
             .map((row, _) -> Rows.event(row))
             .list();
     for (Event event : page) {
-      link(event);
+      link(handle, event);
       bodies(handle, event);
       events++;
     }
     return page.size();
   }
 
-  private void link(Event event) {
+  private void link(Handle handle, Event event) {
+    if (event.sequence() != end.sequence() + 1) {
+      TrimRows.holding(handle, end.sequence() + 1).ifPresent(gap -> goOnBehind(gap, event));
+    }
     if (event.sequence() != end.sequence() + 1) {
       problem(end.sequence() + 1, "events are missing from here to " + (event.sequence() - 1));
     }
@@ -76,6 +101,30 @@ final class Verification {
     }
     // Goes on from what is stored, so that one change is one problem and not all that follow.
     end = new Chain(event.sequence(), event.hash());
+  }
+
+  private void goOnBehind(TrimmedContent.Gap gap, Event next) {
+    if (gap.last().sequence() < next.sequence()) {
+      eventsGone += gap.last().sequence() - end.sequence();
+      end = gap.last();
+    }
+  }
+
+  /** What went with this session must be gone, and the chain go on from where it says. */
+  private void trimmed(Handle handle, Event event, @Nullable String content) {
+    if (content == null) {
+      return;
+    }
+    for (TrimmedContent.Gap gap : TrimmedContent.of(content).gaps()) {
+      TrimmedContent.Gap found = TrimRows.holding(handle, gap.first()).orElse(null);
+      boolean ends = found != null && found.last().sequence() == gap.last().sequence();
+      if (found == null
+          || found.last().sequence() < gap.last().sequence()
+          || (ends && !found.last().equals(gap.last()))) {
+        problem(event.sequence(), "the chain does not go on behind event " + gap.last().sequence());
+      }
+      eventsTrimmed += gap.count();
+    }
   }
 
   private void bodies(Handle handle, Event event) {
@@ -97,6 +146,9 @@ final class Verification {
       return;
     }
     Map<String, String> stored = stored(handle, shape.get(), head);
+    if (event.type().equals("session_trimmed")) {
+      trimmed(handle, event, stored.get("content"));
+    }
     for (String name : names) {
       String body = stored.get(name);
       if (body == null) {

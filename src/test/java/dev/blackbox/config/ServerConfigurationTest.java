@@ -8,6 +8,7 @@ import dev.blackbox.control.ServerSettings;
 import dev.blackbox.http.AccessRules;
 import dev.blackbox.http.HttpConfig;
 import dev.blackbox.ledger.LedgerConfig;
+import dev.blackbox.ledger.Retention;
 import dev.blackbox.proxy.CaptureConfig;
 import dev.blackbox.proxy.ProxyConfig;
 import java.io.IOException;
@@ -87,7 +88,8 @@ class ServerConfigurationTest {
                     1L << 32,
                     Duration.ofMillis(1250),
                     19,
-                    1919),
+                    1919,
+                    new Retention(1_000_000, Duration.ofDays(1))),
                 new ProxyConfig(
                     20,
                     2048,
@@ -287,6 +289,8 @@ class ServerConfigurationTest {
         Map.entry("BBS_LEDGER_CHECKPOINT_SECONDS", "1.25"),
         Map.entry("BBS_LEDGER_READ_CONNECTIONS", "19"),
         Map.entry("BBS_LEDGER_RECENT_READS_BYTES_MAX", "1919"),
+        Map.entry("BBS_LEDGER_MAX_BYTES", "1000000"),
+        Map.entry("BBS_LEDGER_RETENTION_SECONDS", "86400"),
         Map.entry("BBS_PROXY_PORT", "20"),
         Map.entry("BBS_PROXY_BODY_BYTES_MAX", "2048"),
         Map.entry("BBS_PROXY_RESPONSE_BYTES_MAX", "2049"),

@@ -150,6 +150,7 @@ class FactCodecTest {
     heads.addAll(landed("facts-v2.jsonl"));
     heads.addAll(landed("facts-v3.jsonl"));
     heads.addAll(landed("facts-v4.jsonl"));
+    heads.addAll(landed("facts-v5.jsonl"));
     Set<Object> types = new HashSet<>();
     for (String head : heads) {
       Map<String, Object> tree = Json.object(head);
@@ -163,7 +164,7 @@ class FactCodecTest {
       types.add(tree.get("type"));
     }
     assertThat(types)
-        .hasSize(26)
+        .hasSize(28)
         .isSubsetOf(FactCodec.SHAPES.stream().map(FactCodec.Shape::type).toList());
   }
 

@@ -49,7 +49,9 @@ final class Ledgers {
           "model_call",
           "command",
           "process",
-          "event");
+          "event",
+          "trimmed",
+          "gap");
 
   private Ledgers() {}
 

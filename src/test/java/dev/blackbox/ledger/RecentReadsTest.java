@@ -94,7 +94,7 @@ class RecentReadsTest {
     SessionSnapshot session = session();
     RecentReads recent = new RecentReads(1 << 20);
     long before = recent.version();
-    recent.changing(Set.of(session.key()));
+    recent.changing(Set.of(session.key()), false);
     recent.keep(session, before);
     assertThat(recent.session(session.key())).isEmpty();
     recent.keep(session, recent.version());
