@@ -136,7 +136,7 @@ class RecentReadsTest {
     SlowRead early = new SlowRead(session);
     Thread asking = Thread.ofVirtual().start(() -> recent.session(session.key(), early));
     early.begun.join();
-    recent.changing(Set.of(session.key()));
+    recent.changing(Set.of(session.key()), false);
     assertThat(recent.session(session.key(), Optional::empty)).isEmpty();
     recent.changed();
     assertThat(recent.session(session.key(), Optional::empty)).isEmpty();
