@@ -1,0 +1,89 @@
+package dev.blackbox.app;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.blackbox.app.ServerClient.Answer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What a real server says of a session that its retention has trimmed. */
+@Timeout(120)
+class TrimmedTurnTest {
+
+  private static final Duration LIMIT = Duration.ofSeconds(60);
+
+  @TempDir Path root;
+
+  @Test
+  void aRetryOfATrimmedTurnIsGoneAndNeverRunsAgainAlsoAfterAKill() throws Exception {
+    Path agent = root.resolve("agent");
+    Files.writeString(
+        agent, "#!/bin/sh\ncat >/dev/null\necho run >> " + root + "/runs\necho done\n");
+    Files.setPosixFilePermissions(agent, PosixFilePermissions.fromString("rwxr-xr-x"));
+    try (ServerProcess server = start(agent);
+        ServerClient client = new ServerClient(server.address(), LIMIT)) {
+      register(client, "s1");
+      assertThat(submit(client, "s1").status()).isEqualTo(200);
+      assertThat(client.post("/v1/sessions/s1/abort", Map.of()).status()).isEqualTo(200);
+      register(client, "s2");
+      assertThat(submit(client, "s2").status()).isEqualTo(200);
+      await().atMost(LIMIT).until(() -> submit(client, "s1").status() == 410);
+      assertGone(submit(client, "s1"));
+      assertThat(submit(client, "s2").field("idempotent_replay")).isEqualTo("true");
+      server.kill();
+    }
+    try (ServerProcess server = start(agent);
+        ServerClient client = new ServerClient(server.address(), LIMIT)) {
+      assertGone(submit(client, "s1"));
+    }
+    assertThat(Files.readAllLines(root.resolve("runs"))).containsExactly("run", "run");
+  }
+
+  private static void assertGone(Answer answer) {
+    assertThat(answer.status()).as(answer.text()).isEqualTo(410);
+    assertThat(answer.field("error")).isEqualTo("gone");
+    assertThat(answer.text()).contains("\"turn_id\":\"t1\"", "committed");
+  }
+
+  private ServerProcess start(Path agent) throws Exception {
+    ServerProcess server =
+        ServerProcess.start(
+            List.of("--port=0"),
+            Map.of(
+                "BBS_RUNTIME_ROOT",
+                "" + root.resolve("rt"),
+                "BBS_SCRIPT_AGENT",
+                "" + agent,
+                "BBS_LEDGER_RETENTION_SECONDS",
+                "1"),
+            root.resolve("log"));
+    server.awaitReady(LIMIT);
+    return server;
+  }
+
+  private static void register(ServerClient client, String session) throws InterruptedException {
+    Answer registered =
+        client.post(
+            "/v1/rollout/register",
+            Map.of(
+                "blackbox_type", "script",
+                "router", "http://127.0.0.1:9",
+                "bound_session_id", session,
+                "bound_instance_id", "i1"));
+    assertThat(registered.status()).as(registered.text()).isEqualTo(200);
+  }
+
+  private static Answer submit(ServerClient client, String session) throws InterruptedException {
+    return client.post(
+        "/v1/sessions/" + session + "/messages",
+        Map.of("turn_id", "t1", "messages", List.of(Map.of("role", "user", "content", "work"))));
+  }
+}
