@@ -253,6 +253,12 @@ class ServerConfigurationTest {
   }
 
   private static Map<String, String> everyVariable(Path agent) {
+    Map<String, String> all = new HashMap<>(everyVariableOfTheProxy());
+    all.putAll(everyOtherVariable(agent));
+    return all;
+  }
+
+  private static Map<String, String> everyOtherVariable(Path agent) {
     return Map.ofEntries(
         Map.entry("BBS_HOST", "::1"),
         Map.entry("BBS_PORT", "0"),
@@ -291,6 +297,12 @@ class ServerConfigurationTest {
         Map.entry("BBS_LEDGER_RECENT_READS_BYTES_MAX", "1919"),
         Map.entry("BBS_LEDGER_MAX_BYTES", "1000000"),
         Map.entry("BBS_LEDGER_RETENTION_SECONDS", "86400"),
+        Map.entry("BBS_SCRIPT_AGENT", agent.toString()),
+        Map.entry("BBS_LOG_LEVEL", "debug"));
+  }
+
+  private static Map<String, String> everyVariableOfTheProxy() {
+    return Map.ofEntries(
         Map.entry("BBS_PROXY_PORT", "20"),
         Map.entry("BBS_PROXY_BODY_BYTES_MAX", "2048"),
         Map.entry("BBS_PROXY_RESPONSE_BYTES_MAX", "2049"),
@@ -310,9 +322,7 @@ class ServerConfigurationTest {
         Map.entry("BBS_CAPTURE", "errors"),
         Map.entry("BBS_CAPTURE_MAX_BYTES", "1099511627776"),
         Map.entry("BBS_CAPTURE_BODY_BYTES_MAX", "2051"),
-        Map.entry("BBS_CAPTURE_MEMORY_BYTES_MAX", "4294967296"),
-        Map.entry("BBS_SCRIPT_AGENT", agent.toString()),
-        Map.entry("BBS_LOG_LEVEL", "debug"));
+        Map.entry("BBS_CAPTURE_MEMORY_BYTES_MAX", "4294967296"));
   }
 
   private Path program() throws IOException {
