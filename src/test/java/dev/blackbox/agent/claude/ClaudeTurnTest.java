@@ -210,6 +210,44 @@ class ClaudeTurnTest {
     assertThat(contents(result)).containsExactly("done");
   }
 
+  @Test
+  void aLoginScreenIsAFailureWithItsWords() throws Exception {
+    String login =
+        "{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":true,\"result\":"
+            + "\"Invalid API key · Please run /login\"}";
+    assertBroken(run(StandIn.print(INIT, login) + "exit 1"), Kind.TRANSPORT, "Please run /login");
+    assertBroken(
+        run("echo 'Select login method:'; echo '1. Subscription'; exit 1"),
+        Kind.TRANSPORT,
+        "Select login method:");
+  }
+
+  /** Nobody is there to be asked: the tool fails, and the turn goes on. */
+  @Test
+  void aToolThatNeedsPermissionFailsAndTheTurnDoesNot() throws Exception {
+    String denied =
+        "{\"type\":\"system\",\"subtype\":\"permission_denied\",\"tool_name\":\"Bash\"}";
+    String result =
+        RESULT.replace(
+            "\"is_error\"", "\"permission_denials\":[{\"tool_name\":\"Bash\"}],\"is_error\"");
+    AgentResult answered = run(StandIn.print(INIT, denied, ANSWER, result));
+
+    assertThat(answered).isInstanceOf(AgentResult.Answered.class);
+    assertThat(answered.work().traceJson()).contains("permission_denied", "permission_denials");
+  }
+
+  @Test
+  void aLineOf100MegabytesEndsTheRun() throws Exception {
+    AgentResult result =
+        run(
+            StandIn.print(INIT, ANSWER)
+                + "echo why >&2; head -c 100000000 /dev/zero | tr '\\0' x; exec sleep 300");
+
+    assertBroken(result, Kind.TRANSPORT, "printed a line of more than 1048576 bytes");
+    assertBroken(result, Kind.TRANSPORT, "stderr tail: why");
+    assertThat(contents(result)).containsExactly("done");
+  }
+
   @ParameterizedTest
   @CsvSource({
     "Error: When using --print --output-format=stream-json requires --verbose, pass --verbose",
