@@ -58,11 +58,14 @@ final class RetryAfter {
     return Optional.empty();
   }
 
-  /** The form of today, and the two that a recipient must still take. */
+  /**
+   * The form of today, and the two that a recipient must still take. Some servers leave out the
+   * zero before the first nine days of a month, as Helidon 4.5.0 does.
+   */
   private static List<DateTimeFormatter> forms(Instant now) {
     int firstYear = now.atZone(ZoneOffset.UTC).getYear() + CENTURY_AHEAD_YEARS - 99;
     return List.of(
-        DateTimeFormatter.ofPattern("EEE, dd MMM uuuu HH:mm:ss 'GMT'", Locale.US),
+        DateTimeFormatter.ofPattern("EEE, d MMM uuuu HH:mm:ss 'GMT'", Locale.US),
         new DateTimeFormatterBuilder()
             .appendPattern("EEEE, dd-MMM-")
             .appendValueReduced(ChronoField.YEAR, 2, 2, LocalDate.of(firstYear, 1, 1))

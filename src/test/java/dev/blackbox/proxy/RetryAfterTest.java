@@ -21,6 +21,7 @@ class RetryAfterTest {
       strings = {
         " 30 ",
         "Sun, 06 Nov 1994 08:49:37 GMT",
+        "Sun, 6 Nov 1994 08:49:37 GMT",
         "Sunday, 06-Nov-94 08:49:37 GMT",
         "Sun Nov  6 08:49:37 1994"
       })
