@@ -76,10 +76,15 @@ final class TurnEngine {
     this.threads = threads;
   }
 
-  /** Takes over a queued turn. */
+  /**
+   * Takes over a queued turn. One that was taken over already is left to that: a binding that is
+   * made again finds a turn in the ledger's queue that was submitted a moment ago.
+   */
   void launch(LiveBinding binding, TurnSnapshot queued) {
     RunningTurn turn = new RunningTurn(queued);
-    running.put(queued.key(), turn);
+    if (running.putIfAbsent(queued.key(), turn) != null) {
+      return;
+    }
     Thread _ = threads.start("turn-" + queued.key().turnId(), () -> run(binding, turn));
   }
 

@@ -152,8 +152,11 @@ final class Truth {
       require(!known.running, "cancelled while the agent still works on it:", key);
       require(known.calls == 0, "cancelled while its model calls are open:", key);
     }
-    if (outcome instanceof TurnOutcome.Failed) {
-      require(known.runs == 0, "called failed, although the agent saw it:", key);
+    if (outcome instanceof TurnOutcome.Failed failed) {
+      require(
+          known.runs == 0,
+          "called failed, although the agent saw it (" + failed.error().message() + "):",
+          key);
     }
   }
 
