@@ -116,10 +116,12 @@ final class Commands {
     };
   }
 
-  /** Takes over a queued command. */
+  /** Takes over a queued command, unless that was done already. */
   void launch(LiveBinding binding, CommandSnapshot command) {
     RunningCommand run = new RunningCommand(command);
-    running.put(command.number(), run);
+    if (running.putIfAbsent(command.number(), run) != null) {
+      return;
+    }
     Thread _ = threads.start("command-" + command.number(), () -> run(binding, run));
   }
 
