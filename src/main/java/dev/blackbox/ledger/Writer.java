@@ -35,6 +35,9 @@ final class Writer {
   /** While the disk is full or notes wait for it, perhaps nobody calls: so look again by itself. */
   private static final Duration RETRY_EVERY = Duration.ofSeconds(1);
 
+  /** So long notes wait for others, while nobody waits for anything: one force serves them all. */
+  private static final Duration NOTES_GATHERED = Duration.ofMillis(20);
+
   private final Storage storage;
   private final InstantSource clock;
   private final BlockingQueue<Entry> queue;
@@ -190,6 +193,7 @@ final class Writer {
     carried.clear();
     if (first != null) {
       batch.add(first);
+      gather(batch);
     }
     if (!batch.isEmpty()) {
       writeOrAnswer(batch);
@@ -203,14 +207,30 @@ final class Writer {
     return batch.stream().noneMatch(Stop.class::isInstance);
   }
 
+  /** Adds notes, until one comes for whom somebody waits, or time or room are up. */
+  private void gather(List<Entry> batch) {
+    long until = System.nanoTime() + NOTES_GATHERED.toNanos();
+    while (batch.getLast() instanceof Note && batch.size() < ENTRIES_PER_BATCH_MAX) {
+      @Nullable Entry next = poll(until - System.nanoTime());
+      if (next == null) {
+        return;
+      }
+      batch.add(next);
+    }
+  }
+
   private @Nullable Entry nextEntry() {
     Duration wait = storage.untilCheckpoint();
     boolean waits = !carried.isEmpty() || !storage.trouble().isEmpty();
     if (waits && wait.compareTo(RETRY_EVERY) > 0) {
       wait = RETRY_EVERY;
     }
+    return poll(wait.toNanos());
+  }
+
+  private @Nullable Entry poll(long nanosMax) {
     try {
-      return queue.poll(wait.toNanos(), TimeUnit.NANOSECONDS);
+      return queue.poll(nanosMax, TimeUnit.NANOSECONDS);
     } catch (InterruptedException nobodyDoes) {
       LOG.log(System.Logger.Level.WARNING, "the writer was interrupted and goes on");
       return null;

@@ -31,6 +31,10 @@ final class CallRecord {
   private Optional<Instant> sentAt = Optional.empty();
   private Optional<Instant> firstByteAt = Optional.empty();
   private Optional<String> requestHash = Optional.empty();
+
+  /** What was sent, until it is hashed. */
+  private byte @Nullable [] unhashed;
+
   private long requestLength;
 
   /**
@@ -103,12 +107,24 @@ final class CallRecord {
   }
 
   void sent(byte @Nullable [] body) {
-    requestHash = body == null ? Optional.empty() : Optional.of(Fingerprints.sha256Hex(body));
+    requestHash = Optional.empty();
+    unhashed = body;
     requestLength = body == null ? 0 : body.length;
     sentAt = Optional.of(means.clock().instant());
     engineStatus = 0;
     received.reset();
     capture.sent(body);
+  }
+
+  /**
+   * While the engine works on it, because it takes a while: some ten milliseconds for a megabyte.
+   */
+  void hashRequest() {
+    byte[] body = unhashed;
+    if (body != null) {
+      requestHash = Optional.of(Fingerprints.sha256Hex(body));
+      unhashed = null;
+    }
   }
 
   void answered(int status) {
@@ -139,6 +155,7 @@ final class CallRecord {
 
   /** Tells of the end; a turn's totals have it first. */
   void end() {
+    hashRequest();
     boolean guess = guessesTokens();
     CallSink.CallEnded end =
         new CallSink.CallEnded(

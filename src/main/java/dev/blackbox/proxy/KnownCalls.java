@@ -14,7 +14,7 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 final class KnownCalls {
 
-  /** What a call takes beside its tape, roughly: its hash, its ids, its objects. */
+  /** What a call takes beside its tape, roughly: its sum, its ids, its objects. */
   private static final int CALL_BYTES = 512;
 
   private final ReentrantLock lock = new ReentrantLock();
@@ -42,7 +42,7 @@ final class KnownCalls {
   Optional<KnownCall> find(Question question) {
     lock.lock();
     try {
-      return Optional.ofNullable(byQuestion.get(question.hash()));
+      return Optional.ofNullable(byQuestion.get(question.sum()));
     } finally {
       lock.unlock();
     }
@@ -54,11 +54,11 @@ final class KnownCalls {
     KnownCall call = new KnownCall(UUID.randomUUID().toString(), step, retries, visit, tape);
     lock.lock();
     try {
-      KnownCall before = byQuestion.remove(question.hash());
+      KnownCall before = byQuestion.remove(question.sum());
       if (before != null) {
         before.tape().forget();
       }
-      byQuestion.put(question.hash(), call);
+      byQuestion.put(question.sum(), call);
       boolean _ = makeRoom(tape, 0);
     } finally {
       lock.unlock();

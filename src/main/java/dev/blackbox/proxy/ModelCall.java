@@ -158,6 +158,7 @@ final class ModelCall {
 
   private void attempt(UpstreamRequest outgoing) throws CallFailure, VisitEndedException {
     try (UpstreamCall engine = visit.engage(means.upstream().begin(outgoing))) {
+      record.hashRequest();
       UpstreamHead head = awaitHead(engine);
       record.answered(head.status());
       if (speech.stream() && head.isSuccess() && isEventStream(head)) {

@@ -1,6 +1,7 @@
 package dev.blackbox.translate;
 
 import dev.blackbox.wire.Json;
+import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -12,9 +13,20 @@ import org.jspecify.annotations.Nullable;
  */
 public record StreamEvent(String name, Map<String, @Nullable Object> data) {
 
-  /** The event as it goes over the wire, with its empty line. */
-  public byte[] toBytes() {
-    String text = "event: " + name + "\ndata: " + Json.write(data) + "\n\n";
-    return text.getBytes(StandardCharsets.UTF_8);
+  private static final byte[] BEFORE_NAME = ascii("event: ");
+  private static final byte[] BEFORE_DATA = ascii("\ndata: ");
+  private static final byte[] AFTER = ascii("\n\n");
+
+  /** Writes the event as it goes over the wire, with its empty line. */
+  public void writeTo(ByteArrayOutputStream out) {
+    out.writeBytes(BEFORE_NAME);
+    out.writeBytes(ascii(name));
+    out.writeBytes(BEFORE_DATA);
+    Json.writeTo(out, data);
+    out.writeBytes(AFTER);
+  }
+
+  private static byte[] ascii(String text) {
+    return text.getBytes(StandardCharsets.US_ASCII);
   }
 }

@@ -1,36 +1,31 @@
 package dev.blackbox.upstream;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.net.http.HttpResponse;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
-import java.util.concurrent.BlockingQueue;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A body on its way from the client's threads to the one that reads it. Unlike the JDK's input
- * stream it hands out what came before a failure, and a read can have a time limit. At most one
- * batch is taken ahead of the reader.
+ * A body on its way from the client's thread to the one that reads it. Unlike the JDK's input
+ * stream it hands out what came before a failure, and a read can have a time limit.
+ *
+ * <p>The client's thread asks for more by itself as long as the reader keeps up, since a request
+ * from another thread wakes it an extra time: for each piece of a stream that would cost more than
+ * the piece. What waits for the reader is bounded by {@link #AHEAD_BYTES_MAX} and one more batch.
  */
 final class BodyQueue implements HttpResponse.BodySubscriber<BodyQueue> {
 
-  /** What the client tells us, in its order. */
-  private sealed interface Signal {
-
-    record Bytes(List<ByteBuffer> buffers) implements Signal {}
-
-    record Failed(Throwable cause) implements Signal {}
-
-    record Ended() implements Signal {}
-
-    record Closed() implements Signal {}
-  }
+  /** Two of the client's reads. */
+  private static final int AHEAD_BYTES_MAX = 32 << 10;
 
   /** What a read comes to. */
   sealed interface Result {
@@ -47,11 +42,28 @@ final class BodyQueue implements HttpResponse.BodySubscriber<BodyQueue> {
 
   private static final Result END = new Result.Read(-1);
 
-  private final BlockingQueue<Signal> signals = new LinkedBlockingQueue<>();
-  private final Deque<ByteBuffer> atHand = new ArrayDeque<>();
-  private volatile Flow.@Nullable Subscription subscription;
-  private volatile boolean closed;
-  private boolean ended;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition moved = lock.newCondition();
+
+  @GuardedBy("lock")
+  private final Deque<ByteBuffer> waiting = new ArrayDeque<>();
+
+  @GuardedBy("lock")
+  private int waitingBytes;
+
+  /** The reader has to ask for more, because the client's thread did not. */
+  @GuardedBy("lock")
+  private boolean held;
+
+  @GuardedBy("lock")
+  private Flow.@Nullable Subscription subscription;
+
+  /** How it ended, once it did: what waits comes first. */
+  @GuardedBy("lock")
+  private @Nullable Result end;
+
+  @GuardedBy("lock")
+  private boolean closed;
 
   @Override
   public CompletionStage<BodyQueue> getBody() {
@@ -60,8 +72,15 @@ final class BodyQueue implements HttpResponse.BodySubscriber<BodyQueue> {
 
   @Override
   public void onSubscribe(Flow.Subscription subscribed) {
-    subscription = subscribed;
-    if (closed) {
+    boolean tooLate;
+    lock.lock();
+    try {
+      subscription = subscribed;
+      tooLate = closed;
+    } finally {
+      lock.unlock();
+    }
+    if (tooLate) {
       subscribed.cancel();
     } else {
       subscribed.request(1);
@@ -70,83 +89,117 @@ final class BodyQueue implements HttpResponse.BodySubscriber<BodyQueue> {
 
   @Override
   public void onNext(List<ByteBuffer> buffers) {
-    signals.add(new Signal.Bytes(buffers));
+    Flow.Subscription goesOn = null;
+    lock.lock();
+    try {
+      for (ByteBuffer buffer : buffers) {
+        if (buffer.hasRemaining()) {
+          waiting.add(buffer);
+          waitingBytes += buffer.remaining();
+        }
+      }
+      if (waitingBytes < AHEAD_BYTES_MAX) {
+        goesOn = subscription;
+      } else {
+        held = true;
+      }
+      moved.signal();
+    } finally {
+      lock.unlock();
+    }
+    if (goesOn != null) {
+      goesOn.request(1);
+    }
   }
-
-  // A subscription that has come to its end must not be cancelled: the client would then not close
-  // the connection of an answer that ends with it.
 
   @Override
   public void onError(Throwable cause) {
-    subscription = null;
-    signals.add(new Signal.Failed(cause));
+    ended(new Result.Broken(cause));
   }
 
   @Override
   public void onComplete() {
-    subscription = null;
-    signals.add(new Signal.Ended());
+    ended(END);
+  }
+
+  /**
+   * A subscription that has come to its end must not be cancelled: the client would then not close
+   * the connection of an answer that ends with it.
+   */
+  private void ended(Result how) {
+    lock.lock();
+    try {
+      subscription = null;
+      end = how;
+      moved.signal();
+    } finally {
+      lock.unlock();
+    }
   }
 
   /** Reads at least one byte; by one thread only. */
   Result read(byte[] into, long nanosMax) throws InterruptedException {
-    while (atHand.isEmpty()) {
+    Flow.Subscription goesOn = null;
+    int length;
+    lock.lockInterruptibly();
+    try {
+      long left = nanosMax;
+      while (waiting.isEmpty() && end == null && !closed) {
+        if (left <= 0) {
+          return new Result.TimedOut();
+        }
+        left = moved.awaitNanos(left);
+      }
       if (closed) {
         return new Result.Closed();
       }
-      if (ended) {
-        return END;
+      if (waiting.isEmpty()) {
+        return Objects.requireNonNull(end);
       }
-      switch (signals.poll(nanosMax, TimeUnit.NANOSECONDS)) {
-        case null -> {
-          return new Result.TimedOut();
-        }
-        case Signal.Bytes(var buffers) -> take(buffers);
-        case Signal.Ended _ -> ended = true;
-        case Signal.Closed _ -> {
-          return new Result.Closed();
-        }
-        case Signal.Failed(var cause) -> {
-          return new Result.Broken(cause);
-        }
+      length = copy(into);
+      if (held && waitingBytes < AHEAD_BYTES_MAX) {
+        held = false;
+        goesOn = subscription;
       }
+    } finally {
+      lock.unlock();
     }
-    return new Result.Read(copy(into));
+    if (goesOn != null) {
+      goesOn.request(1);
+    }
+    return new Result.Read(length);
   }
 
   /** Drops the body; by any thread. Whole bodies leave their connection for another call. */
   void close() {
-    closed = true;
-    Flow.Subscription subscribed = subscription;
+    Flow.Subscription subscribed;
+    lock.lock();
+    try {
+      closed = true;
+      subscribed = subscription;
+      waiting.clear();
+      moved.signal();
+    } finally {
+      lock.unlock();
+    }
     if (subscribed != null) {
       subscribed.cancel();
     }
-    signals.add(new Signal.Closed());
   }
 
-  private void take(List<ByteBuffer> buffers) {
-    for (ByteBuffer buffer : buffers) {
-      if (buffer.hasRemaining()) {
-        atHand.add(buffer);
-      }
-    }
-    Flow.Subscription subscribed = subscription;
-    if (subscribed != null) {
-      subscribed.request(1);
-    }
-  }
-
+  @GuardedBy("lock")
   private int copy(byte[] into) {
     int length = 0;
-    while (length < into.length && !atHand.isEmpty()) {
-      ByteBuffer buffer = atHand.getFirst();
+    while (length < into.length && !waiting.isEmpty()) {
+      ByteBuffer buffer = waiting.getFirst();
       int part = Math.min(buffer.remaining(), into.length - length);
       buffer.get(into, length, part);
       length += part;
       if (!buffer.hasRemaining()) {
-        atHand.removeFirst();
+        waiting.removeFirst();
       }
     }
+    waitingBytes -= length;
     return length;
   }
 }

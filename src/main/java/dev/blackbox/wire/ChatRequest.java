@@ -208,6 +208,11 @@ public final class ChatRequest {
    * Empty otherwise.
    */
   public String systemText() {
+    return SYSTEM_ROLES.contains(ofFirstMessage("role")) ? ofFirstMessage("content") : "";
+  }
+
+  /** A field of the first message as text, and none of its other fields: they can be long. */
+  private String ofFirstMessage(String field) {
     Member messages = byName.get("messages");
     if (messages == null) {
       return "";
@@ -216,29 +221,26 @@ public final class ChatRequest {
     try (JsonParser parser =
         Json.MAPPER.getFactory().createParser(body, messages.valueStart(), length)) {
       parser.nextToken();
-      return parser.nextToken() == JsonToken.START_OBJECT ? systemText(parser) : "";
+      return parser.nextToken() == JsonToken.START_OBJECT ? text(parser, field) : "";
     } catch (IOException impossible) {
       throw new IllegalStateException("the body was read before", impossible);
     }
   }
 
-  private static String systemText(JsonParser parser) throws IOException {
-    boolean system = false;
-    String text = "";
+  private static String text(JsonParser parser, String field) throws IOException {
     while (parser.nextToken() == JsonToken.FIELD_NAME) {
-      String name = parser.currentName();
+      boolean wanted = parser.currentName().equals(field);
       JsonToken value = parser.nextToken();
-      if (name.equals("role") && value == JsonToken.VALUE_STRING) {
-        system = SYSTEM_ROLES.contains(parser.getText());
-      } else if (name.equals("content") && value == JsonToken.VALUE_STRING) {
-        text = parser.getText();
-      } else if (name.equals("content") && value == JsonToken.START_ARRAY) {
-        text = firstText(parser);
-      } else {
-        parser.skipChildren();
+      if (wanted) {
+        return switch (value) {
+          case VALUE_STRING -> parser.getText();
+          case START_ARRAY -> firstText(parser);
+          default -> "";
+        };
       }
+      parser.skipChildren();
     }
-    return system ? text : "";
+    return "";
   }
 
   /** Of a list of parts. */

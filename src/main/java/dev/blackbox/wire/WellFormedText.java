@@ -45,17 +45,23 @@ final class WellFormedText extends JsonSerializer<String> {
   }
 
   private static int unpairedFrom(String text, int start) {
-    for (int at = start; at < text.length(); at++) {
-      char unit = text.charAt(at);
-      if (Character.isHighSurrogate(unit)
-          && at + 1 < text.length()
-          && Character.isLowSurrogate(text.charAt(at + 1))) {
+    int at = start;
+    while (at < text.length()) {
+      // Almost every character ends here.
+      if (!Character.isSurrogate(text.charAt(at))) {
         at++;
-      } else if (Character.isSurrogate(unit)) {
+      } else if (isPair(text, at)) {
+        at += 2;
+      } else {
         return at;
       }
     }
     return -1;
+  }
+
+  private static boolean isPair(String text, int at) {
+    return at + 1 < text.length()
+        && Character.isSurrogatePair(text.charAt(at), text.charAt(at + 1));
   }
 
   private static final class Keys extends JsonSerializer<String> {

@@ -39,14 +39,14 @@ class ManyStreamsTest {
   private static final int HANDLES_PER_STREAM = 4;
 
   private static final int HANDLES_FOR_THE_REST = 500;
-  private static final int TEXTS = 5;
+  private static final int TEXTS = 7;
   private static final int TEXT_CHARACTERS = 8 << 10;
   private static final Duration LONG = Duration.ofMinutes(3);
   private static final ProxyConfig CONFIG =
       new ProxyConfig(0, 1 << 20, 1 << 20, 2 * STREAMS, LONG, LONG, LONG);
 
   /** The first looks find what starting left behind. */
-  private static final int TEXTS_BEFORE = 2;
+  private static final int TEXTS_BEFORE = 3;
 
   private static final long BYTES_BETWEEN =
       (long) STREAMS * (TEXTS - 1 - TEXTS_BEFORE) * TEXT_CHARACTERS;
