@@ -47,6 +47,56 @@ class TrimmedTurnTest {
     assertThat(Files.readAllLines(root.resolve("runs"))).containsExactly("run", "run");
   }
 
+  /** P3, P6: what became of it is told whatever is bound, and by every route. */
+  @Test
+  void p6EveryRouteSaysThatATrimmedSessionIsGoneWhileAnotherIsBound() throws Exception {
+    Path agent = root.resolve("agent");
+    Files.writeString(agent, "#!/bin/sh\ncat >/dev/null\necho done\n");
+    Files.setPosixFilePermissions(agent, PosixFilePermissions.fromString("rwxr-xr-x"));
+    try (ServerProcess server = start(agent);
+        ServerClient client = new ServerClient(server.address(), LIMIT)) {
+      register(client, "s1");
+      assertThat(submit(client, "s1").status()).isEqualTo(200);
+      assertThat(execute(client).status()).isEqualTo(200);
+      assertThat(client.post("/v1/sessions/s1/abort", Map.of()).status()).isEqualTo(200);
+      register(client, "s2");
+      // The newest command is kept, and the session that it is of: s2 has it now.
+      assertThat(submit(client, "s2").status()).isEqualTo(200);
+      assertThat(client.post("/v1/sessions/s2/execute_cmd", Map.of("cmd", "true")).status())
+          .isEqualTo(200);
+      String turn = "/v1/sessions/s1/turns/t1";
+      assertThat(client.get(turn).status()).isIn(409, 410);
+      await().atMost(LIMIT).until(() -> client.get(turn).status() == 410);
+      assertGone(client.get(turn));
+      assertGone(client.get(turn + "?wait=1"));
+      assertGone(client.post(turn + "/cancel", Map.of()));
+      assertGone(submit(client, "s1"));
+      for (Answer answer :
+          List.of(
+              client.get("/v1/sessions/s1"),
+              client.get("/v1/sessions/s1?include_history=true&include_trace=true"),
+              client.get("/v1/sessions/s1/turns/t2"),
+              client.get("/v1/sessions/s1/commands"),
+              client.get("/v1/sessions/s1/commands/c1"),
+              client.post("/v1/sessions/s1/commands/c1/cancel", Map.of()),
+              client.post("/v1/sessions/s1/abort", Map.of()),
+              execute(client))) {
+        assertThat(answer.status()).as(answer.text()).isEqualTo(410);
+        assertThat(answer.text()).contains("\"session_id\":\"s1\"", "\"reason\":\"age\"");
+      }
+      // Of another session that was not trimmed, or never was, it is still said which one is bound.
+      assertThat(client.get("/v1/sessions/s3/turns/t1").field("error"))
+          .isEqualTo("bound_session_mismatch");
+      assertThat(client.post("/v1/sessions/s2/abort", Map.of()).status()).isEqualTo(200);
+      register(client, "s1");
+      assertThat(client.get(turn).status()).as("a new session of that name").isEqualTo(404);
+    }
+  }
+
+  private static Answer execute(ServerClient client) throws InterruptedException {
+    return client.post("/v1/sessions/s1/execute_cmd", Map.of("cmd", "true", "command_id", "c1"));
+  }
+
   private static void assertGone(Answer answer) {
     assertThat(answer.status()).as(answer.text()).isEqualTo(410);
     assertThat(answer.field("error")).isEqualTo("gone");
