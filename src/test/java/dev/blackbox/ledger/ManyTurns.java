@@ -28,7 +28,7 @@ final class ManyTurns {
     }
     try (StateDirectory directory = StateDirectory.take(state)) {
       Storage storage =
-          Storage.open(
+          StorageOpening.open(
               config, directory, JournalFiles.in(directory.path()), Ledgers.BOOT.machineBootId());
       int turn = 1;
       while (turn <= turns) {
