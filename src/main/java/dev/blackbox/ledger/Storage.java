@@ -267,7 +267,7 @@ final class Storage {
     }
     // Even a full segment waits a little after an attempt that failed.
     Duration every =
-        journal.factBytes() >= config.checkpointBytes() ? afterFailure : config.checkpointEvery();
+        journal.factBytes() >= config.segmentBytes() ? afterFailure : config.checkpointEvery();
     Duration left = every.minusNanos(System.nanoTime() - lastCheckpointNanos);
     return left.isNegative() ? Duration.ZERO : left;
   }
@@ -276,7 +276,7 @@ final class Storage {
     lastCheckpointNanos = System.nanoTime();
     afterFailure = RETRY_AFTER;
     try {
-      if (journal.factBytes() >= config.checkpointBytes()) {
+      if (journal.factBytes() >= config.segmentBytes()) {
         turnSegment();
       } else {
         checkpointDatabase();

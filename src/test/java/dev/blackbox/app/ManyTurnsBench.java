@@ -31,7 +31,7 @@ class ManyTurnsBench {
 
   private static final int FEW = 1_000;
   private static final int MANY = Integer.getInteger("bench.turns", 1_000_000);
-  private static final int STARTS = 7;
+  private static final int STARTS = 5;
   private static final int WARM = 500;
   private static final int READS = 2_000;
   private static final int SUBMITS = 300;
@@ -157,6 +157,7 @@ class ManyTurnsBench {
                   directory.resolve("log")));
       server.awaitReady(LIMIT);
       samples(what).add((System.nanoTime() - start) / 1e6);
+      samples(what + ", CPU").add(new ProcessFigures(server.pid()).cpuSeconds() * 1000);
       return server;
     }
 

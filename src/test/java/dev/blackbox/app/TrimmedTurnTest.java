@@ -84,6 +84,7 @@ class TrimmedTurnTest {
         assertThat(answer.status()).as(answer.text()).isEqualTo(410);
         assertThat(answer.text()).contains("\"session_id\":\"s1\"", "\"reason\":\"age\"");
       }
+      assertSaid(client);
       // Of another session that was not trimmed, or never was, it is still said which one is bound.
       assertThat(client.get("/v1/sessions/s3/turns/t1").field("error"))
           .isEqualTo("bound_session_mismatch");
@@ -91,6 +92,16 @@ class TrimmedTurnTest {
       register(client, "s1");
       assertThat(client.get(turn).status()).as("a new session of that name").isEqualTo(404);
     }
+  }
+
+  /** What was trimmed, what is in use, and the budget. */
+  private static void assertSaid(ServerClient client) throws InterruptedException {
+    assertThat(client.get("/v1/status").text())
+        .containsPattern("\"bytes\":\\d+,\"bytes_in_use\":\\d+,\"bytes_max\":1000000000,")
+        .contains("\"sessions_trimmed\":1}");
+    assertThat(client.get("/readyz").text())
+        .containsPattern(
+            "takes facts, boot 1; \\d+ of 1000000000 bytes in use, 1 sessions trimmed");
   }
 
   private static Answer execute(ServerClient client) throws InterruptedException {
@@ -113,7 +124,9 @@ class TrimmedTurnTest {
                 "BBS_SCRIPT_AGENT",
                 "" + agent,
                 "BBS_LEDGER_RETENTION_SECONDS",
-                "1"),
+                "1",
+                "BBS_LEDGER_MAX_BYTES",
+                "1000000000"),
             root.resolve("log"));
     server.awaitReady(LIMIT);
     return server;

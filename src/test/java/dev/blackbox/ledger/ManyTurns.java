@@ -4,6 +4,8 @@ import dev.blackbox.turn.TurnKey;
 import dev.blackbox.wire.Fingerprints;
 import dev.blackbox.wire.Json;
 import dev.blackbox.wire.Message;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.List;
@@ -55,6 +57,20 @@ public final class ManyTurns {
         commit(storage, batch);
       }
       storage.close();
+      compress(directory.path());
+    }
+  }
+
+  /** As the server does while it works: a start is not to do all of it. */
+  private static void compress(Path state) throws LedgerRefusedException {
+    Compaction compaction = new Compaction(JournalFiles.in(state), state);
+    try {
+      boolean more = true;
+      while (more) {
+        more = compaction.compressNext(() -> false);
+      }
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
     }
   }
 

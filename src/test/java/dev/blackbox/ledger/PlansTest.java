@@ -53,7 +53,7 @@ class PlansTest {
       Writer writer = Writer.start(storage, InstantSource.system(), 64);
       try {
         TurnKey turn = verbs(writer);
-        reads(new H2Reads(storage, directory, writer), turn);
+        reads(new H2Reads(storage, directory, writer, config.retention()), turn);
       } finally {
         List<String> wrong =
             storage
