@@ -32,7 +32,7 @@ class BudgetBench {
 
   @TempDir Path temp;
 
-  private final Random random = new Random(1);
+  private long texts;
   private long written;
 
   /** What was seen of the files. */
@@ -135,11 +135,16 @@ class BudgetBench {
     return ledger.bind(Ledgers.binding("sess-" + (session + 1), OptionalLong.empty())).sessionKey();
   }
 
+  /** So many bytes that do not compress, as base64. */
+  static String text(long seed, int count) {
+    byte[] bytes = new byte[count];
+    new Random(seed).nextBytes(bytes);
+    return Base64.getEncoder().encodeToString(bytes);
+  }
+
   /** Half of it compresses, half of it does not. */
   private void run(Ledger ledger, long session, String id) {
-    byte[] bytes = new byte[1500];
-    random.nextBytes(bytes);
-    String text = Base64.getEncoder().encodeToString(bytes) + "and so on ".repeat(200);
+    String text = text(++texts, 1500) + "and so on ".repeat(200);
     ledger.admit(Ledgers.admit(session, id, id));
     ledger.start(Ledgers.key(session, id));
     ledger.settle(Ledgers.key(session, id), Ledgers.committed(text));
