@@ -47,7 +47,6 @@ class PlansTest {
           StorageOpening.open(
               config, directory, JournalFiles.in(directory.path()), Ledgers.BOOT.machineBootId());
       Handle rows = storage.database().writer();
-      rows.execute("ANALYZE");
       rows.execute("SET QUERY_STATISTICS_MAX_ENTRIES 10000");
       rows.execute("SET QUERY_STATISTICS TRUE");
       Writer writer = Writer.start(storage, InstantSource.system(), 64);
@@ -55,14 +54,10 @@ class PlansTest {
         TurnKey turn = verbs(writer);
         reads(new H2Reads(storage, directory, writer, config.retention()), turn);
       } finally {
-        List<String> wrong =
-            storage
-                .database()
-                .read(
-                    handle ->
-                        statements(handle).stream()
-                            .flatMap(sql -> wrong(handle, sql).stream())
-                            .toList());
+        List<String> wrong = new ArrayList<>(storage.database().read(PlansTest::allWrong));
+        // With statistics H2 may choose other plans.
+        storage.database().read(handle -> handle.execute("ANALYZE"));
+        wrong.addAll(storage.database().read(PlansTest::allWrong));
         writer.stop();
         assertThat(wrong).isEmpty();
       }
@@ -170,6 +165,10 @@ class PlansTest {
             sql -> sql.startsWith("SELECT") || sql.startsWith("UPDATE") || sql.startsWith("DELETE"))
         .filter(sql -> !sql.contains("INFORMATION_SCHEMA"))
         .toList();
+  }
+
+  private static List<String> allWrong(Handle handle) {
+    return statements(handle).stream().flatMap(sql -> wrong(handle, sql).stream()).toList();
   }
 
   private static List<String> wrong(Handle handle, String sql) {
