@@ -41,21 +41,29 @@ final class Lookups {
 
   /**
    * The bound session, or, while nothing is bound, the newest of that name that the ledger knows.
+   * That one was trimmed is told whatever is bound.
    */
   SessionSnapshot session(SessionId id) {
+    return session(id, Optional.empty());
+  }
+
+  private SessionSnapshot session(SessionId id, Optional<TurnId> turn) {
     Optional<LiveBinding> live = binder.current();
-    live.ifPresent(binding -> requireBound(binding, id));
-    Optional<SessionSnapshot> session =
-        live.isPresent()
-            ? ledger.reads().session(live.get().sessionKey())
-            : ledger.reads().session(id);
-    return session.orElseThrow(
-        () ->
-            gone(ledger, id.value(), Optional.empty())
-                .orElseGet(
-                    () ->
-                        Problem.notFound(
-                            "Session does not exist.", Map.of("session_id", id.value()))));
+    boolean bound = live.filter(binding -> binding.sessionId().equals(id)).isPresent();
+    if (!bound) {
+      throwIfGone(id, turn);
+      live.ifPresent(binding -> requireBound(binding, id));
+    }
+    return (bound ? ledger.reads().session(live.get().sessionKey()) : ledger.reads().session(id))
+        .orElseThrow(
+            () -> Problem.notFound("Session does not exist.", Map.of("session_id", id.value())));
+  }
+
+  private void throwIfGone(SessionId id, Optional<TurnId> turn) {
+    Optional<Problem> gone = gone(ledger, id.value(), turn);
+    if (gone.isPresent()) {
+      throw gone.get();
+    }
   }
 
   /**
@@ -83,19 +91,15 @@ final class Lookups {
   TurnSnapshot turn(String sessionId, String turnId) {
     SessionId session = SessionId.parse(sessionId);
     TurnId turn = TurnId.parse(turnId);
-    if (binder.current().isEmpty()) {
-      Optional<Problem> gone = gone(ledger, sessionId, Optional.of(turn));
-      if (gone.isPresent()) {
-        throw gone.get();
-      }
+    Optional<TurnSnapshot> found = ledger.turn(session(session, Optional.of(turn)).key(), turn);
+    if (found.isEmpty()) {
+      throwIfGone(session, Optional.of(turn)); // a moment ago
     }
-    return ledger
-        .turn(session(session).key(), turn)
-        .orElseThrow(
-            () ->
-                Problem.notFound(
-                    "Turn does not exist.",
-                    Map.of("session_id", session.value(), "turn_id", turn.value())));
+    return found.orElseThrow(
+        () ->
+            Problem.notFound(
+                "Turn does not exist.",
+                Map.of("session_id", session.value(), "turn_id", turn.value())));
   }
 
   CommandSnapshot command(String sessionId, String commandId) {
@@ -112,18 +116,20 @@ final class Lookups {
   }
 
   TurnView view(TurnSnapshot turn) {
-    return new TurnView(turn, stateOf(turn.key().sessionKey()));
+    return new TurnView(turn, stateOf(turn.key().sessionKey(), turn.sessionId()));
   }
 
   CommandView view(CommandSnapshot command) {
-    return new CommandView(command, stateOf(command.sessionKey()));
+    return new CommandView(command, stateOf(command.sessionKey(), command.sessionId()));
   }
 
-  private String stateOf(long sessionKey) {
-    return ledger
-        .reads()
-        .session(sessionKey)
-        .map(session -> session.state().wireName())
+  private String stateOf(long sessionKey, SessionId id) {
+    Optional<SessionSnapshot> session = ledger.reads().session(sessionKey);
+    if (session.isEmpty()) {
+      throwIfGone(id, Optional.empty()); // a moment ago
+    }
+    return session
+        .map(found -> found.state().wireName())
         .orElseThrow(() -> new IllegalStateException("there is no session " + sessionKey));
   }
 }

@@ -111,7 +111,7 @@ public interface Rollout {
    * @param uptime since the control room was opened
    * @param boot number of this run, from 1
    * @param activeTurn the bound session's queued or running turn
-   * @param ledgerBytes of journal and database on disk
+   * @param ledger what it takes on disk
    * @param recovered what this run found of the one before, by what was counted
    */
   record RunView(
@@ -120,8 +120,16 @@ public interface Rollout {
       long boot,
       HealthView backendHealth,
       Optional<TurnSnapshot> activeTurn,
-      long ledgerBytes,
+      LedgerView ledger,
       Map<String, Number> recovered) {}
+
+  /**
+   * @param bytes of journal and database
+   * @param bytesInUse without what is free within the database's file
+   * @param bytesMax the budget of what is in use; 0: there is none
+   * @param sessionsTrimmed since the ledger was begun
+   */
+  record LedgerView(long bytes, long bytesInUse, long bytesMax, long sessionsTrimmed) {}
 
   /**
    * @param status healthy, unhealthy, or unknown while no agent is ready

@@ -4,6 +4,7 @@ import dev.blackbox.control.Rollout.Check;
 import dev.blackbox.control.Rollout.RunView;
 import dev.blackbox.control.Rollout.SessionCountsView;
 import dev.blackbox.control.Rollout.StatusView;
+import dev.blackbox.kernel.Problem;
 import dev.blackbox.ledger.Ledger;
 import dev.blackbox.ledger.LedgerFacts;
 import java.time.Duration;
@@ -63,7 +64,7 @@ final class ServerReport {
             ledger.boot(),
             health(now, live),
             live.flatMap(binding -> ledger.reads().activeTurn(binding.sessionKey())),
-            ledger.reads().bytesOnDisk(),
+            disk(),
             counts()));
   }
 
@@ -75,6 +76,12 @@ final class ServerReport {
       case IDLE, INITIALIZING, SHUTTING_DOWN ->
           new Rollout.HealthView("unknown", "no agent is ready", lookedAt);
     };
+  }
+
+  private Rollout.LedgerView disk() {
+    LedgerFacts.DiskUse use = ledger.reads().diskUse();
+    return new Rollout.LedgerView(
+        use.bytes(), use.bytesInUse(), use.bytesMax(), use.sessionsTrimmed());
   }
 
   private Map<String, Number> counts() {
@@ -110,6 +117,19 @@ final class ServerReport {
     return checks;
   }
 
+  /** Empty if there is none, or if the database cannot be asked at the moment. */
+  private String budget() {
+    try {
+      Rollout.LedgerView disk = disk();
+      return disk.bytesMax() == 0
+          ? ""
+          : "; %d of %d bytes in use, %d sessions trimmed"
+              .formatted(disk.bytesInUse(), disk.bytesMax(), disk.sessionsTrimmed());
+    } catch (Problem unreadable) {
+      return "; " + unreadable.text();
+    }
+  }
+
   private Check ledgerCheck() {
     if (ledger.isClosed()) {
       return new Check("ledger", false, "is closed");
@@ -121,7 +141,8 @@ final class ServerReport {
             true,
             "takes facts, boot "
                 + ledger.boot()
-                + ledger.putRight().map(what -> "; " + what).orElse(""))
+                + ledger.putRight().map(what -> "; " + what).orElse("")
+                + budget())
         : new Check("ledger", false, trouble);
   }
 }

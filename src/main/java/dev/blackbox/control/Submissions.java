@@ -118,9 +118,11 @@ final class Submissions {
     } catch (Problem _) {
       return Optional.empty(); // refusal() says so, in its turn
     }
-    return live.filter(binding -> binding.sessionId().equals(id)).isPresent()
-        ? ledger.reads().session(live.get().sessionKey())
-        : ledger.reads().session(id);
+    if (live.filter(binding -> binding.sessionId().equals(id)).isPresent()) {
+      return ledger.reads().session(live.get().sessionKey());
+    }
+    // The newest may be trimmed while one before it is kept: that is not the one that is meant.
+    return ledger.reads().trimmed(id).isPresent() ? Optional.empty() : ledger.reads().session(id);
   }
 
   private static Optional<Problem> gone(Ledger ledger, SubmitRequest request) {

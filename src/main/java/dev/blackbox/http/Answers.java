@@ -91,7 +91,15 @@ final class Answers {
                         Timestamps.iso(turn.createdAt())))
             .orElse(null),
         "ledger",
-        fields("bytes", run.ledgerBytes()),
+        fields(
+            "bytes",
+            run.ledger().bytes(),
+            "bytes_in_use",
+            run.ledger().bytesInUse(),
+            "bytes_max",
+            run.ledger().bytesMax(),
+            "sessions_trimmed",
+            run.ledger().sessionsTrimmed()),
         "recovered",
         run.recovered());
   }

@@ -87,10 +87,14 @@ final class H2Ledger implements Ledger {
         throws LedgerRefusedException {
       boolean good = false;
       try {
-        Storage storage = Storage.open(config, directory, files, machineBootId);
+        Storage storage = StorageOpening.open(config, directory, files, machineBootId);
         Writer writer = Writer.start(storage, clock, config.queueMax());
         good = true;
-        return new Opening(directory, storage, writer, new H2Reads(storage, directory, writer));
+        return new Opening(
+            directory,
+            storage,
+            writer,
+            new H2Reads(storage, directory, writer, config.retention()));
       } finally {
         if (!good) {
           directory.close();

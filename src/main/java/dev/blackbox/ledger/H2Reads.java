@@ -17,8 +17,6 @@ import dev.blackbox.turn.SessionSnapshot;
 import dev.blackbox.turn.TurnKey;
 import dev.blackbox.turn.TurnSnapshot;
 import dev.blackbox.turn.TurnState;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -34,11 +32,13 @@ final class H2Reads implements LedgerReads {
   private final Storage storage;
   private final StateDirectory directory;
   private final Writer writer;
+  private final Retention retention;
 
-  H2Reads(Storage storage, StateDirectory directory, Writer writer) {
+  H2Reads(Storage storage, StateDirectory directory, Writer writer, Retention retention) {
     this.storage = storage;
     this.directory = directory;
     this.writer = writer;
+    this.retention = retention;
   }
 
   @Override
@@ -194,11 +194,12 @@ final class H2Reads implements LedgerReads {
 
   @Override
   public long bytesOnDisk() {
-    try {
-      return directory.bytesOnDisk();
-    } catch (IOException failure) {
-      throw new UncheckedIOException(failure);
-    }
+    return DiskUses.bytes(directory);
+  }
+
+  @Override
+  public LedgerFacts.DiskUse diskUse() {
+    return read(rows -> DiskUses.now(rows, directory, retention));
   }
 
   private <T> T confirmed(Database database, Function<Handle, T> body) {

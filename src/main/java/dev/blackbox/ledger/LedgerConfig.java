@@ -29,6 +29,9 @@ public record LedgerConfig(
   /** Memory for what was read lately, where nobody says otherwise. */
   public static final long RECENT_READS_BYTES_MAX = 4L << 20;
 
+  private static final int SEGMENTS_PER_BUDGET = 32;
+  private static final long SEGMENT_BYTES_MIN = 64L << 10;
+
   public LedgerConfig {
     if (queueMax < 1
         || checkpointBytes < 1
@@ -104,6 +107,18 @@ public record LedgerConfig(
   public static LedgerConfig at(Path directory) {
     return new LedgerConfig(
         directory, Sync.POWER, 4096, 8L << 20, Duration.ofSeconds(30), 4, RECENT_READS_BYTES_MAX);
+  }
+
+  /**
+   * Bytes of facts after which a segment is full. With a small budget fewer than {@link
+   * #checkpointBytes}: what was trimmed is taken out of full segments only.
+   */
+  long segmentBytes() {
+    return retention.hasSize()
+        ? Math.min(
+            checkpointBytes,
+            Math.max(SEGMENT_BYTES_MIN, retention.bytesMax() / SEGMENTS_PER_BUDGET))
+        : checkpointBytes;
   }
 
   /** What a commit survives. */

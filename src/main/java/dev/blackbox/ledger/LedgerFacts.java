@@ -293,6 +293,16 @@ public final class LedgerFacts {
   }
 
   /**
+   * What a ledger takes on disk.
+   *
+   * @param bytes of journal and database
+   * @param bytesInUse without what H2 has free within its file, which it uses again or gives back
+   * @param bytesMax the budget, which {@code bytesInUse} is held against; 0: there is none
+   * @param sessionsTrimmed since the ledger was begun
+   */
+  public record DiskUse(long bytes, long bytesInUse, long bytesMax, long sessionsTrimmed) {}
+
+  /**
    * What is left of a turn that is no longer kept.
    *
    * @param state a settled one

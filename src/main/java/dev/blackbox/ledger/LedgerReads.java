@@ -83,4 +83,7 @@ public interface LedgerReads {
 
   /** Bytes on disk of journal and database. */
   long bytesOnDisk();
+
+  /** What the ledger takes on disk, and may take. */
+  LedgerFacts.DiskUse diskUse();
 }

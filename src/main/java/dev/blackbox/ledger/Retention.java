@@ -17,6 +17,9 @@ public record Retention(long bytesMax, Duration ageMax) {
   /** Trimming begins at this part of {@link #bytesMax}: its effect comes a little later. */
   private static final double BEGINS_AT = 0.8;
 
+  /** H2's file does not shrink by what becomes free in it, so there is an end to this. */
+  private static final double GOES_ON_TO = 0.6;
+
   public Retention {
     if (bytesMax < 0 || ageMax.isNegative()) {
       throw new IllegalArgumentException(
@@ -32,8 +35,13 @@ public record Retention(long bytesMax, Duration ageMax) {
     return bytesMax > 0;
   }
 
-  /** Bytes from which on sessions are trimmed. */
-  long bytesWanted() {
-    return (long) (bytesMax * BEGINS_AT);
+  /**
+   * Bytes in use from which on sessions are trimmed.
+   *
+   * @param bytes that the files take: while they are above the limit, more is trimmed, so that they
+   *     do not grow on
+   */
+  long bytesWanted(long bytes) {
+    return (long) (bytesMax * (bytes > bytesMax ? GOES_ON_TO : BEGINS_AT));
   }
 }

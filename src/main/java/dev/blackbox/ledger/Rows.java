@@ -146,9 +146,18 @@ final class Rows {
 
   /** All turns that are queued or in flight; at most one per session. */
   static List<TurnSnapshot> activeTurns(Handle handle) {
-    // A range, because H2 finds it in the index; IS NOT NULL would read every turn.
+    // A range, because H2 finds it in the index; IS NOT NULL would read every turn. By itself,
+    // because H2 may begin a join with the sessions, and then reads every turn of each.
     return Sql.list(
-        handle, TURN + "WHERE t.active_session_key >= 0 ORDER BY t.active_session_key", Rows::turn);
+            handle,
+            """
+            SELECT active_session_key FROM turn WHERE active_session_key >= 0
+            ORDER BY active_session_key\
+            """,
+            row -> row.getLong(1))
+        .stream()
+        .flatMap(session -> activeTurn(handle, session).stream())
+        .toList();
   }
 
   static List<LedgerFacts.CallRecord> calls(Handle handle, TurnKey key) {

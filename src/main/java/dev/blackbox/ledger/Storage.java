@@ -7,15 +7,14 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Journal and database together: opened so that they agree, written so that they stay so, and
- * brought back when one of them failed. After {@link #open} only the writer's thread may use it,
- * but for {@link #database} and {@link #head}.
+ * brought back when one of them failed. Once opened, by {@link StorageOpening}, only the writer's
+ * thread may use it, but for {@link #database} and {@link #head}.
  *
  * <p>Invariants: the database never holds a fact that the journal does not hold; {@link #head} is
  * the newest fact that is safe in the journal; a fact that is in the journal is true, even if the
@@ -54,40 +53,34 @@ final class Storage {
 
   private volatile Runnable segmentBegun = () -> {};
 
-  private Storage(
-      LedgerConfig config, StateDirectory directory, DatabaseDoor door, JournalFiles files)
-      throws IOException, LedgerRefusedException {
+  /** Of what {@link StorageOpening} opened; {@link #begin} comes next. */
+  Storage(
+      LedgerConfig config,
+      StateDirectory directory,
+      DatabaseDoor door,
+      Journal journal,
+      DatabaseDoor.Opened opened) {
     this.config = config;
     this.directory = directory;
     this.door = door;
-    this.journal = new Journal(files, config.sync());
+    this.journal = journal;
     this.recent = new RecentReads(config.recentReadsBytesMax());
-    DatabaseDoor.Opened opened = door.open();
     this.database = opened.database();
     this.head = opened.head();
     this.newest = opened.newest();
     this.factsApplied = opened.factsApplied();
   }
 
-  /** Opens both, applies what the database does not have yet, and begins a new segment. */
-  static Storage open(
-      LedgerConfig config, StateDirectory directory, JournalFiles files, String machineBootId)
-      throws LedgerRefusedException {
-    @Nullable Storage storage = null;
-    try {
-      storage =
-          new Storage(
-              config, directory, new DatabaseDoor(config, directory, files, machineBootId), files);
-      storage.turnSegment();
-      storage.door.begun();
-      return storage;
-    } catch (IOException | RuntimeException failure) {
-      if (storage != null) {
-        storage.journal.close();
-        storage.database.abandon();
-      }
-      throw StateDirectory.notWritable(directory.path(), rootMessage(failure), failure);
-    }
+  /** Begins a new segment, so that it can be written. */
+  void begin() throws IOException {
+    turnSegment();
+    door.begun();
+  }
+
+  /** Lets go of everything as it is. */
+  void abandon() {
+    journal.close();
+    database.abandon();
   }
 
   /** How many facts of the journal were applied when it was opened last. */
@@ -228,7 +221,7 @@ final class Storage {
       failed(failure);
       // The facts are true now. Callers are told so once the rows are there too.
       if (!isUp()) {
-        throw new UnwrittenException(RECORDED_NOT_VISIBLE, true, failure);
+        throw UnwrittenException.notVisible(failure);
       }
     }
   }
@@ -242,8 +235,7 @@ final class Storage {
       boolean gone = journal.retract();
       rollback();
       holdWrites();
-      throw new UnwrittenException(
-          (gone ? NOTHING : PERHAPS) + " Reason: " + trouble, false, failure);
+      throw UnwrittenException.notRecorded(gone, trouble, failure);
     }
     head = batch.head();
     newest = batch.newest();
@@ -275,7 +267,7 @@ final class Storage {
     }
     // Even a full segment waits a little after an attempt that failed.
     Duration every =
-        journal.factBytes() >= config.checkpointBytes() ? afterFailure : config.checkpointEvery();
+        journal.factBytes() >= config.segmentBytes() ? afterFailure : config.checkpointEvery();
     Duration left = every.minusNanos(System.nanoTime() - lastCheckpointNanos);
     return left.isNegative() ? Duration.ZERO : left;
   }
@@ -284,7 +276,7 @@ final class Storage {
     lastCheckpointNanos = System.nanoTime();
     afterFailure = RETRY_AFTER;
     try {
-      if (journal.factBytes() >= config.checkpointBytes()) {
+      if (journal.factBytes() >= config.segmentBytes()) {
         turnSegment();
       } else {
         checkpointDatabase();
@@ -387,18 +379,8 @@ final class Storage {
     };
   }
 
-  private static final String NOTHING =
-      "The ledger cannot be written at the moment; nothing was recorded. Try again.";
-  private static final String PERHAPS =
-      "The ledger cannot be written at the moment. Nothing was recorded, unless the server restarts"
-          + " before it can write again. Try again with the same identifiers.";
-  private static final String RECORDED_NOT_VISIBLE =
-      "It is recorded, but the ledger's database cannot be read at the moment. Try again with the"
-          + " same identifiers.";
-
   /** What callers are told while nothing can be recorded. */
   Problem unavailable() {
-    String why = trouble;
-    return Problem.unavailable(why.isEmpty() ? NOTHING : NOTHING + " Reason: " + why, Map.of());
+    return UnwrittenException.nothingNow(trouble);
   }
 }

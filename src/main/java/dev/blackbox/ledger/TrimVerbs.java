@@ -62,6 +62,17 @@ final class TrimVerbs {
       ORDER BY s.session_key LIMIT 1\
       """;
 
+  /**
+   * The bindings of a session. They lie between its first and its newest one, which its row has;
+   * without that each trimming would read all that there are.
+   */
+  private static final String OF_SESSION =
+      """
+       FROM binding WHERE session_key = ? AND binding_key BETWEEN
+         (SELECT opening_binding_key FROM session WHERE session_key = ?)
+         AND (SELECT binding_key FROM session WHERE session_key = ?)\
+      """;
+
   private TrimVerbs() {}
 
   /**
@@ -113,8 +124,10 @@ final class TrimVerbs {
     List<Long> bindings =
         Sql.list(
             rows,
-            "SELECT binding_key FROM binding WHERE session_key = ? ORDER BY binding_key",
+            "SELECT binding_key" + OF_SESSION + " ORDER BY binding_key",
             row -> row.getLong(1),
+            key,
+            key,
             key);
     List<TrimmedTurn> turns =
         Sql.list(
@@ -138,17 +151,20 @@ final class TrimVerbs {
    */
   private static List<Gap> gaps(Handle rows, long key, Set<Long> bindings) {
     Instant from =
-        time(rows, "SELECT MIN(opened_at) FROM binding WHERE session_key = ?", key)
-            .orElse(Instant.EPOCH);
+        time(rows, "SELECT MIN(opened_at)" + OF_SESSION, key, key, key).orElse(Instant.EPOCH);
     Instant to =
         time(
                 rows,
                 """
                 SELECT MAX(at) FROM (
                   SELECT updated_at AS at FROM session WHERE session_key = ?
-                  UNION ALL SELECT MAX(closed_at) FROM binding WHERE session_key = ?
-                  UNION ALL SELECT MAX(ended_at) FROM command WHERE session_key = ?)\
-                """,
+                  UNION ALL SELECT MAX(ended_at) FROM command WHERE session_key = ?
+                  UNION ALL SELECT MAX(closed_at)\
+                """
+                    + OF_SESSION
+                    + ")",
+                key,
+                key,
                 key,
                 key,
                 key)

@@ -72,7 +72,7 @@ final class Trimming {
   }
 
   /** False if there was nothing to trim. */
-  private boolean trimRound(BooleanSupplier stopping) throws IOException {
+  private boolean trimRound(BooleanSupplier stopping) {
     int trimmed = 0;
     while (trimmed < SESSIONS_PER_ROUND && !stopping.getAsBoolean() && trimOne()) {
       trimmed++;
@@ -80,12 +80,12 @@ final class Trimming {
     return trimmed > 0;
   }
 
-  private boolean trimOne() throws IOException {
+  private boolean trimOne() {
     if (retention.hasAge()
         && oldest(clock.instant().minus(retention.ageMax()), "age").isPresent()) {
       return true;
     }
-    if (!retention.hasSize() || bytesInUse() <= retention.bytesWanted()) {
+    if (!retention.hasSize() || !isTooLarge()) {
       return false;
     }
     if (oldest(ANY_TIME, "size").isPresent()) {
@@ -93,6 +93,12 @@ final class Trimming {
     }
     sayThatNothingIsLeft();
     return false;
+  }
+
+  private boolean isTooLarge() {
+    LedgerFacts.DiskUse use =
+        storage.database().read(rows -> DiskUses.now(rows, directory, retention));
+    return use.bytesInUse() > retention.bytesWanted(use.bytes());
   }
 
   private OptionalLong oldest(Instant unchangedSince, String reason) {
@@ -110,28 +116,6 @@ final class Trimming {
           directory.path(),
           retention.bytesMax());
     }
-  }
-
-  /**
-   * Bytes on disk, without what H2 has free within its file: it uses that again, or gives it back,
-   * once it is older than H2's retention time of 45 s.
-   */
-  private long bytesInUse() throws IOException {
-    int percent =
-        storage
-            .database()
-            .read(
-                rows ->
-                    Sql.first(
-                        rows,
-                        """
-                        SELECT SETTING_VALUE FROM INFORMATION_SCHEMA.SETTINGS
-                        WHERE SETTING_NAME = 'info.CHUNKS_FILL_RATE'\
-                        """,
-                        row -> row.getInt(1)))
-            .orElse(100);
-    long database = directory.databaseFile().toFile().length();
-    return directory.bytesOnDisk() - database + database * percent / 100;
   }
 
   /** False if something is left that lies in the newest segment. */

@@ -214,7 +214,7 @@ class BindingTest {
     Rollout.RunView run = rig.control.status().run();
     assertThat(run.boot()).isEqualTo(1);
     assertThat(run.activeTurn().orElseThrow().key().turnId().value()).isEqualTo("t1");
-    assertThat(run.ledgerBytes()).isPositive();
+    assertThat(run.ledger().bytes()).isPositive();
     assertThat(run.recovered()).containsEntry("turns_interrupted", 0);
     assertThat(rig.control.checks()).allMatch(Rollout.Check::ok).hasSize(3);
     assertThat(rig.control.checks()).noneMatch(check -> check.reason().isEmpty());

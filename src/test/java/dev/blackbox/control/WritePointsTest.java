@@ -3,6 +3,7 @@ package dev.blackbox.control;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.blackbox.control.WritePoints.Point;
+import dev.blackbox.ledger.CrashDirectory;
 import dev.blackbox.ledger.CrashLedgers;
 import dev.blackbox.ledger.CrashRig;
 import dev.blackbox.ledger.CrashTable;
@@ -148,7 +149,7 @@ class WritePointsTest {
       boolean all,
       CrashTable table)
       throws Exception {
-    Path root = CrashTable.directory();
+    Path root = CrashDirectory.make();
     List<Point> points;
     // The model outlives the server: successors ask it too.
     try (FakeModelCall model = new FakeModelCall()) {
@@ -160,7 +161,7 @@ class WritePointsTest {
       table.seed();
       checkAll(name, points, all, root, table);
     }
-    CrashTable.delete(root);
+    CrashDirectory.delete(root);
   }
 
   private static void checkAll(
@@ -197,7 +198,7 @@ class WritePointsTest {
       throws IOException {
     table.point();
     Path state = root.resolve("state");
-    CrashTable.delete(state);
+    CrashDirectory.delete(state);
     CutDisk.materialize(files, state);
     Path commands = root.resolve(WritePoints.COMMANDS);
     Files.write(commands, point.known().ranCommands());

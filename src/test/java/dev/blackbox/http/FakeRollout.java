@@ -129,7 +129,7 @@ final class FakeRollout implements Rollout {
             3,
             new HealthView("healthy", "", Optional.of(NOON)),
             Optional.empty(),
-            4096,
+            new LedgerView(4096, 4000, 0, 0),
             Map.of("turns_interrupted", 1)));
   }
 

@@ -1,21 +1,22 @@
 package dev.blackbox.ledger;
 
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.stream.Stream;
 
 /** What one part of the crash rig tried and found; prints a line of the table. */
 public final class CrashTable {
 
   /** How much more than in every build is tried: {@code mvn verify -Pcrash} sets it. */
   public static final int SCALE = Integer.getInteger("crash.scale", 1);
+
+  /** Points and seeds that a run has to have tried; by name, whichever tests it has. */
+  private static final String LEAST = "crash.least";
+
+  /** The same for a run of all tests: one of chosen tests ({@code -Dtest}) may have fewer. */
+  private static final String LEAST_OF_ALL = "crash.least.of.all";
 
   private static final List<CrashTable> PRINTED = new CopyOnWriteArrayList<>();
 
@@ -71,11 +72,13 @@ public final class CrashTable {
     violations.stream().limit(5).forEach(System.out::println);
   }
 
-  /** The whole table, in the order of its parts, and the sums. Nothing if there is none. */
+  /**
+   * The whole table, in the order of its parts, and the sums.
+   *
+   * @throws AssertionError if too little was tried: JUnit and Surefire take it for a test that
+   *     failed
+   */
   static void printAll() {
-    if (PRINTED.isEmpty()) {
-      return;
-    }
     CrashTable sum = new CrashTable("all");
     for (CrashTable each : PRINTED) {
       sum.seeds += each.seeds;
@@ -86,6 +89,20 @@ public final class CrashTable {
     System.out.println("crash rig | the whole table");
     PRINTED.forEach(each -> System.out.println(each.line()));
     System.out.println(sum.line());
+    requireEnough(sum.points + sum.seeds, least());
+  }
+
+  static void requireEnough(int tried, int least) {
+    if (tried < least) {
+      throw new AssertionError(
+          "the crash rig tried only %,d points and seeds, and has to try %,d (-D%s)"
+              .formatted(tried, least, LEAST));
+    }
+  }
+
+  private static int least() {
+    boolean all = System.getProperty("test") == null;
+    return Integer.getInteger(LEAST, all ? Integer.getInteger(LEAST_OF_ALL, 0) : 0);
   }
 
   private String line() {
@@ -109,21 +126,5 @@ public final class CrashTable {
     List<Long> sorted = recoveryNanos.stream().sorted().toList();
     int at = Math.min(sorted.size() - 1, sorted.size() * of100 / 100);
     return String.format(Locale.ROOT, "%.1f ms", sorted.get(at) / 1e6);
-  }
-
-  /** A new directory, in memory where there is one: forces are not what is measured. */
-  public static Path directory() throws IOException {
-    Path memory = Path.of("/dev/shm");
-    return Files.isDirectory(memory) && Files.isWritable(memory)
-        ? Files.createTempDirectory(memory, "bbs-crash-").toRealPath()
-        : Files.createTempDirectory("bbs-crash-").toRealPath();
-  }
-
-  public static void delete(Path directory) throws IOException {
-    try (Stream<Path> files = Files.walk(directory)) {
-      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-        Files.delete(file);
-      }
-    }
   }
 }

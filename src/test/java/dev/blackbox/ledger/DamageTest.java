@@ -35,7 +35,7 @@ class DamageTest {
 
   @BeforeEach
   void aClosedLedger() throws Exception {
-    root = CrashTable.directory();
+    root = CrashDirectory.make();
     state = root.resolve("state");
     try (Ledger ledger = Ledgers.open(state)) {
       long session = Ledgers.session(ledger, "sess-1");
@@ -49,7 +49,7 @@ class DamageTest {
 
   @AfterEach
   void delete() throws IOException {
-    CrashTable.delete(root);
+    CrashDirectory.delete(root);
   }
 
   private Path databaseFile() {

@@ -91,11 +91,11 @@ class JournalCutTest {
       throws IOException {
     CrashTable table = new CrashTable(part);
     for (int seed = 1; seed <= seeds; seed++) {
-      Path root = CrashTable.directory();
+      Path root = CrashDirectory.make();
       JournalSeed one = new JournalSeed(seed, root, table, between, betweenReading);
       plant.accept(one.disk());
       one.run();
-      CrashTable.delete(root);
+      CrashDirectory.delete(root);
     }
     return table;
   }

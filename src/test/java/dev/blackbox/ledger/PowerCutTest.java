@@ -35,11 +35,11 @@ class PowerCutTest {
   void plantedAFactThatIsAppliedTwiceIsFound() throws Exception {
     CrashTable table = new CrashTable("planted");
     for (int seed = 1; seed <= 20 && table.violations().isEmpty(); seed++) {
-      Path root = CrashTable.directory();
+      Path root = CrashDirectory.make();
       new LedgerSeed(seed, Sync.POWER, false, LedgerSeed.MACHINE, root, table)
           .planting(PowerCutTest::countAnswersTwice)
           .run();
-      CrashTable.delete(root);
+      CrashDirectory.delete(root);
     }
     assertThat(table.violations())
         .anyMatch(what -> what.contains("the rows are not what the journal gives"));
@@ -54,9 +54,9 @@ class PowerCutTest {
       String part, int seeds, Sync sync, boolean power, String machineAfterwards) throws Exception {
     CrashTable table = new CrashTable(part);
     for (int seed = 1; seed <= seeds; seed++) {
-      Path root = CrashTable.directory();
+      Path root = CrashDirectory.make();
       new LedgerSeed(seed, sync, power, machineAfterwards, root, table).run();
-      CrashTable.delete(root);
+      CrashDirectory.delete(root);
     }
     return table;
   }
