@@ -107,8 +107,8 @@ final class CallsCommand implements Callable<Integer> {
                   + " not asked).";
           case DROPPED -> "there was no memory for them (BBS_CAPTURE_MEMORY_BYTES_MAX).";
           case WANTED ->
-              "they were to be, but the server was killed before that, or they were deleted longer"
-                  + " ago than what is listed.";
+              "they were to be, but the server was killed before that or its disk was full, or they"
+                  + " were deleted longer ago than what is listed.";
         };
   }
 }

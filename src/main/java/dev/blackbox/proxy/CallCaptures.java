@@ -135,8 +135,7 @@ final class CallCaptures implements Resource {
           case Work.End _ -> {}
         }
         long count = dropped.get();
-        if (count != told) {
-          files.addDropped(count - told);
+        if (count != told && files.addDropped(count - told)) {
           told = count;
         }
       } while (!(next instanceof Work.End));

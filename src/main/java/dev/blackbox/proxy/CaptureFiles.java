@@ -192,8 +192,8 @@ final class CaptureFiles {
             OWNER_FILE));
   }
 
-  /** Adds to the number of calls whose bodies were not kept. */
-  void addDropped(long more) {
+  /** Adds to the number of calls whose bodies were not kept. False if that cannot be written. */
+  boolean addDropped(long more) {
     Path part = directory.resolve(DROPPED_FILE + PART_SUFFIX);
     try {
       long before = dropped(directory);
@@ -201,9 +201,11 @@ final class CaptureFiles {
         out.write(String.valueOf(before + more).getBytes(StandardCharsets.US_ASCII));
       }
       Files.move(part, directory.resolve(DROPPED_FILE), StandardCopyOption.ATOMIC_MOVE);
+      return true;
     } catch (IOException failed) {
       System.getLogger(CaptureFiles.class.getName())
           .log(System.Logger.Level.DEBUG, "the number of dropped bodies is not written", failed);
+      return false;
     }
   }
 
@@ -249,8 +251,9 @@ final class CaptureFiles {
     }
   }
 
-  private long diskFree() throws IOException {
-    return Files.getFileStore(directory).getUsableSpace();
+  /** Not by Files.getFileStore, which needs the mount in the table of mounts. */
+  private long diskFree() {
+    return directory.toFile().getUsableSpace();
   }
 
   private static long blocks(long size) {

@@ -24,8 +24,8 @@ public final class CapturedCalls {
   private CapturedCalls() {}
 
   /**
-   * One line of JSON for each call, the oldest first; a file that is not whole has a line that says
-   * so.
+   * One line of JSON for each call, the oldest first; a file whose beginning cannot be read has a
+   * line that says so.
    */
   public static List<String> heads(Path directory) throws IOException {
     List<String> heads = new ArrayList<>();
@@ -39,7 +39,7 @@ public final class CapturedCalls {
       } catch (NoSuchFileException _) {
         // The server has made room meanwhile.
       } catch (IOException broken) {
-        heads.add(file.getFileName() + " is not whole: " + broken.getMessage());
+        heads.add(file.getFileName() + " is not whole: " + reason(broken));
       }
     }
     return heads;
@@ -67,7 +67,7 @@ public final class CapturedCalls {
       return false;
     } catch (IOException broken) {
       throw new IOException(
-          "the bodies of call " + callId + " are not whole: " + broken.getMessage(), broken);
+          "the bodies of call " + callId + " are not whole: " + reason(broken), broken);
     }
   }
 
@@ -116,6 +116,11 @@ public final class CapturedCalls {
       calls += file.toString().endsWith(CaptureFiles.SUFFIX) ? 1 : 0;
     }
     return new Copied(calls, bytes);
+  }
+
+  private static String reason(IOException broken) {
+    String message = broken.getMessage();
+    return message == null ? "it ends too early" : message;
   }
 
   private static InputStream open(Path file) throws IOException {

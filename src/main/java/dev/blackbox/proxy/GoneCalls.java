@@ -9,6 +9,8 @@ import java.nio.file.StandardOpenOption;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
@@ -24,8 +26,18 @@ final class GoneCalls {
   private static final System.Logger LOG = System.getLogger(GoneCalls.class.getName());
   private static final int WHY_CHARS_MAX = 200;
 
+  /** What a full disk cut off may stand before it. */
+  private static final Pattern ENTRY =
+      Pattern.compile("([0-9][0-9TZ:.-]*Z) (deleted|lost) ([0-9a-f-]{36})(.*)$");
+
+  /** Below the smallest {@code fileBytesMax}. */
+  private static final int UNWRITTEN_CHARS_MAX = 3000;
+
   private final Path directory;
   private final long fileBytesMax;
+
+  /** Lines that a full disk did not take; tried again with the next one. */
+  private final StringBuilder unwritten = new StringBuilder();
 
   /**
    * @param fileBytesMax of each of the two files
@@ -55,41 +67,53 @@ final class GoneCalls {
       }
       // What was cut off by a crash may be no text.
       try (Stream<String> lines = Files.lines(file, StandardCharsets.ISO_8859_1)) {
-        Optional<String> line =
-            lines.filter(each -> each.contains(" " + callId)).reduce((_, last) -> last);
-        if (line.isPresent()) {
-          return line.map(GoneCalls::tale);
+        Optional<String> tale =
+            lines.flatMap(each -> taleIn(each, callId).stream()).reduce((_, last) -> last);
+        if (tale.isPresent()) {
+          return tale;
         }
       }
     }
     return Optional.empty();
   }
 
-  private static String tale(String line) {
-    String[] words = line.split(" ", 4);
-    return words[1].equals("deleted")
-        ? "were kept, and deleted at " + words[0] + " to make room"
-        : "could not be kept at " + words[0] + ": " + (words.length > 3 ? words[3] : "");
+  private static Optional<String> taleIn(String line, String callId) {
+    Matcher entry = ENTRY.matcher(line);
+    if (!entry.find() || !entry.group(3).equals(callId)) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        entry.group(2).equals("deleted")
+            ? "were kept, and deleted at " + entry.group(1) + " to make room"
+            : "could not be kept at " + entry.group(1) + ": " + entry.group(4).strip());
   }
 
   private void add(String line) {
-    Path file = directory.resolve(FILE);
-    byte[] bytes = (line + "\n").getBytes(StandardCharsets.UTF_8);
+    unwritten.append(line).append('\n');
     try {
-      long length = Files.exists(file) ? Files.size(file) : 0;
-      if (length > 0 && length + bytes.length > fileBytesMax) {
-        Files.move(
-            file,
-            directory.resolve(FILE_BEFORE),
-            StandardCopyOption.ATOMIC_MOVE,
-            StandardCopyOption.REPLACE_EXISTING);
-      }
-      if (!Files.exists(file)) {
-        CaptureFiles.created(file).close();
-      }
-      Files.write(file, bytes, StandardOpenOption.APPEND);
+      write(unwritten.toString().getBytes(StandardCharsets.UTF_8));
+      unwritten.setLength(0);
     } catch (IOException failed) {
-      LOG.log(System.Logger.Level.DEBUG, "a call without bodies is not listed", failed);
+      LOG.log(System.Logger.Level.DEBUG, "a call without bodies is not listed yet", failed);
+      if (unwritten.length() > UNWRITTEN_CHARS_MAX) {
+        unwritten.setLength(0);
+      }
     }
+  }
+
+  private void write(byte[] lines) throws IOException {
+    Path file = directory.resolve(FILE);
+    long length = Files.exists(file) ? Files.size(file) : 0;
+    if (length > 0 && length + lines.length > fileBytesMax) {
+      Files.move(
+          file,
+          directory.resolve(FILE_BEFORE),
+          StandardCopyOption.ATOMIC_MOVE,
+          StandardCopyOption.REPLACE_EXISTING);
+    }
+    if (!Files.exists(file)) {
+      CaptureFiles.created(file).close();
+    }
+    Files.write(file, lines, StandardOpenOption.APPEND);
   }
 }

@@ -33,7 +33,8 @@ final class KnownSecrets {
   /** Their calls may still wait to be written. */
   private static final int BINDINGS_MAX = 4;
 
-  private static final int TURNS_MAX = 256;
+  /** Older ones are known by their form, and are of no use any more. */
+  private static final int TURNS_MAX = 16;
 
   private final ReentrantLock lock = new ReentrantLock();
 
