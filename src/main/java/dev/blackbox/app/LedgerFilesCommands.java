@@ -36,7 +36,7 @@ final class LedgerFilesCommands {
     @CommandLine.Parameters(paramLabel = "TO", description = "A directory without a ledger.")
     private Path to = Path.of("");
 
-    @CommandLine.Mixin private Bodies bodies;
+    @CommandLine.Mixin private final Bodies bodies = new Bodies();
 
     @Override
     public Integer call() {
@@ -60,7 +60,7 @@ final class LedgerFilesCommands {
     @CommandLine.Parameters(paramLabel = "FROM", description = "The directory of a backup.")
     private Path from = Path.of("");
 
-    @CommandLine.Mixin private Bodies bodies;
+    @CommandLine.Mixin private final Bodies bodies = new Bodies();
 
     @Override
     public Integer call() {

@@ -55,7 +55,9 @@ final class KnownSecrets {
   void add(Collection<Secret> secrets) {
     lock.lock();
     try {
-      secrets.stream().map(Secret::reveal).forEach(lasting::add);
+      for (Secret secret : secrets) {
+        lasting.add(secret.reveal());
+      }
       trie = null;
     } finally {
       lock.unlock();

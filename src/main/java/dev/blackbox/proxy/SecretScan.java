@@ -88,9 +88,9 @@ final class SecretScan implements TextTaker {
       return;
     }
     boolean whole = madeDigits >= MADE_DIGITS;
-    boolean digit = value >= '0' && value <= '9' || value >= 'a' && value <= 'f';
+    boolean digit = (value >= '0' && value <= '9') || (value >= 'a' && value <= 'f');
     // Of a whole one, what follows belongs to it if it can: a turn's key has a second part.
-    boolean goesOn = digit || value == '-' || !whole && value >= 'a' && value <= 'z';
+    boolean goesOn = digit || value == '-' || (!whole && value >= 'a' && value <= 'z');
     if (!goesOn || made >= MADE_LENGTH_MAX) {
       made = value == MADE_PREFIX[0] ? 1 : 0;
       madeDigits = 0;

@@ -52,7 +52,7 @@ final class SecretTrie {
   private void add(byte[] secret, List<Integer> made) {
     int node = START;
     for (byte each : secret) {
-      int edge = node << 8 | each & 0xFF;
+      int edge = node << 8 | (each & 0xFF);
       Integer known = next.get(edge);
       if (known == null) {
         known = newNode(depth[node] + 1);

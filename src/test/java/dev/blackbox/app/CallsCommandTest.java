@@ -126,16 +126,17 @@ class CallsCommandTest {
             new LedgerFacts.BootStarting("0", 1, "boot"),
             InstantSource.system())) {
       TurnKey turn = turn(ledger);
-      for (CaptureDecision each : CaptureDecision.values()) {
-        note(ledger, turn, each.ordinal(), Optional.of(each.wireName()));
-      }
+      note(ledger, turn, 3, Optional.of(CaptureDecision.OFF.wireName()));
+      note(ledger, turn, 4, Optional.of(CaptureDecision.NOT_WANTED.wireName()));
+      note(ledger, turn, 5, Optional.of(CaptureDecision.DROPPED.wireName()));
+      note(ledger, turn, 6, Optional.of(CaptureDecision.WANTED.wireName()));
       note(ledger, turn, 7, Optional.empty());
       ledger.note(started(turn, id(8)));
     }
-    assertThat(body(ledgers, CaptureDecision.OFF.ordinal())).contains("BBS_CAPTURE=off");
-    assertThat(body(ledgers, CaptureDecision.NOT_WANTED.ordinal())).contains("not wanted");
-    assertThat(body(ledgers, CaptureDecision.DROPPED.ordinal())).contains("no memory");
-    assertThat(body(ledgers, CaptureDecision.WANTED.ordinal())).contains("they were to be, but");
+    assertThat(body(ledgers, 3)).contains("BBS_CAPTURE=off");
+    assertThat(body(ledgers, 4)).contains("not wanted");
+    assertThat(body(ledgers, 5)).contains("no memory");
+    assertThat(body(ledgers, 6)).contains("they were to be, but");
     assertThat(body(ledgers, 7)).contains("before this was recorded");
     assertThat(body(ledgers, 8)).contains("it has not ended");
     assertThat(body(ledgers, 9)).contains("the ledger has no such call");
