@@ -164,8 +164,15 @@ class RedactionTest {
   @ValueSource(strings = {"\n", "\r", "\r\n"})
   void eventsMayHaveAnyLineEndsAndCommentsAndManyLines(String end) {
     String stream =
-        (": hi\nevent: x\ndata:{\"choices\":\ndata: [{\"delta\":{\"content\":\"sk-aB\"}}]}\n\n"
-                + "data:{\"choices\":[{\"delta\":{\"content\":\"3dE5-gH7\"}}]}\n\n")
+        """
+        : hi
+        event: x
+        data:{"choices":
+        data: [{"delta":{"content":"sk-aB"}}]}
+
+        data:{"choices":[{"delta":{"content":"3dE5-gH7"}}]}
+
+        """
             .replace("\n", end);
     assertThat(clean(stream, SECRET))
         .isEqualTo(stream.replace("sk-aB", MARK).replace("3dE5-gH7", MARK));
