@@ -89,6 +89,18 @@ class CaptureOfAServerTest {
         .doesNotContain(ENGINE_KEY, TOKEN, "sk-", "ken-");
   }
 
+  @Test
+  void withoutADirectoryForThemAStartIsRefusedAndNoPortIsBlamed() throws Exception {
+    Path file = Files.createDirectory(root.resolve("state")).resolve("captures");
+    Files.writeString(file, "a file in its place");
+    try (ServerProcess server = server()) {
+      assertThat(server.awaitEnd(LIMIT)).isEqualTo(ExitCode.NOT_WRITABLE.number());
+    }
+    assertThat(Files.readString(root.resolve("server.log")))
+        .contains("bodies of model calls cannot be kept in " + file)
+        .doesNotContain("port");
+  }
+
   private ServerProcess server() throws IOException {
     Path token = Files.writeString(root.resolve("token"), TOKEN + "\n");
     return ServerProcess.start(
