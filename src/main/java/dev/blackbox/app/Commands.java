@@ -23,7 +23,7 @@ final class Commands {
                 new CommandLine(new LedgerCommand())
                     .addSubcommand(SettingOptions.on(new LedgerCommand.Check()))
                     .addSubcommand(SettingOptions.on(new LedgerCommand.TimelineCommand()))
-                    .addSubcommand(SettingOptions.on(new LedgerCommand.Calls()))
+                    .addSubcommand(SettingOptions.on(new CallsCommand()))
                     .addSubcommand(SettingOptions.on(new LedgerFilesCommands.Backup()))
                     .addSubcommand(SettingOptions.on(new LedgerFilesCommands.Restore()))
                     .addSubcommand(SettingOptions.on(new LedgerFilesCommands.Repair())))

@@ -3,13 +3,9 @@ package dev.blackbox.app;
 import dev.blackbox.config.LogLevel;
 import dev.blackbox.ledger.LedgerConfig;
 import dev.blackbox.ledger.LedgerFacts;
-import dev.blackbox.proxy.CapturedCalls;
-import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -91,52 +87,6 @@ final class LedgerCommand implements Callable<Integer> {
       try (LedgerInspection ledger = opened(spec)) {
         Timeline.FULL.print(ledger.reads(), from, spec.commandLine().getOut());
         return ExitCode.OK.number();
-      }
-    }
-  }
-
-  /** Shows which bodies of model calls are kept, or those of one. */
-  @Command(
-      name = "calls",
-      customSynopsis = "bbs ledger calls [--body=CALL_ID] [OPTION...]",
-      description = {
-        "Lists the model calls whose bodies are kept, one line of JSON a call.",
-        "Works while a server runs."
-      },
-      mixinStandardHelpOptions = true,
-      versionProvider = Commands.Root.class)
-  static final class Calls implements Callable<Integer> {
-
-    @CommandLine.Spec private CommandSpec spec;
-
-    @CommandLine.Option(
-        names = "--body",
-        paramLabel = "CALL_ID",
-        description = "Prints the bodies of this call instead.")
-    private @Nullable String callId;
-
-    @Override
-    public Integer call() {
-      Path directory =
-          Serve.read(SettingOptions.given(spec), System.err).proxy().capture().directory();
-      try {
-        if (callId != null) {
-          CapturedCalls.copy(directory, callId, System.out);
-          System.out.flush();
-          return ExitCode.OK.number();
-        }
-        PrintWriter out = spec.commandLine().getOut();
-        CapturedCalls.heads(directory).forEach(out::println);
-        out.flush();
-        long dropped = CapturedCalls.dropped(directory);
-        if (dropped > 0) {
-          PrintWriter err = spec.commandLine().getErr();
-          err.println(dropped + " calls could not be kept.");
-          err.flush();
-        }
-        return ExitCode.OK.number();
-      } catch (IOException failed) {
-        throw new ExitException(ExitCode.USAGE, String.valueOf(failed.getMessage()), failed);
       }
     }
   }

@@ -3,6 +3,9 @@ package dev.blackbox.app;
 import dev.blackbox.config.LogLevel;
 import dev.blackbox.ledger.LedgerFiles;
 import dev.blackbox.ledger.LedgerRefusedException;
+import dev.blackbox.proxy.CaptureConfig;
+import dev.blackbox.proxy.CapturedCalls;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.Locale;
@@ -22,7 +25,7 @@ final class LedgerFilesCommands {
       customSynopsis = "bbs ledger backup TO [OPTION...]",
       description = {
         "Copies the ledger to a new directory, also while a server runs, and checks the copy.",
-        "The copy is a state directory."
+        "The copy is a state directory, with the bodies of model calls that are kept."
       },
       mixinStandardHelpOptions = true,
       versionProvider = Commands.Root.class)
@@ -33,9 +36,11 @@ final class LedgerFilesCommands {
     @CommandLine.Parameters(paramLabel = "TO", description = "A directory without a ledger.")
     private Path to = Path.of("");
 
+    @CommandLine.Mixin private final Bodies bodies = new Bodies();
+
     @Override
     public Integer call() {
-      return copy(stateDirectory(spec), to, "backed up", spec.commandLine().getOut());
+      return copy(stateDirectory(spec), to, "backed up", bodies, spec.commandLine().getOut());
     }
   }
 
@@ -55,9 +60,11 @@ final class LedgerFilesCommands {
     @CommandLine.Parameters(paramLabel = "FROM", description = "The directory of a backup.")
     private Path from = Path.of("");
 
+    @CommandLine.Mixin private final Bodies bodies = new Bodies();
+
     @Override
     public Integer call() {
-      return copy(from, stateDirectory(spec), "restored", spec.commandLine().getOut());
+      return copy(from, stateDirectory(spec), "restored", bodies, spec.commandLine().getOut());
     }
   }
 
@@ -89,7 +96,15 @@ final class LedgerFilesCommands {
     }
   }
 
-  private static int copy(Path from, Path to, String done, PrintWriter out) {
+  /** Whether the bodies of model calls are copied, too. */
+  static final class Bodies {
+    @CommandLine.Option(
+        names = "--without-bodies",
+        description = "Leaves the bodies of model calls out.")
+    private boolean without;
+  }
+
+  private static int copy(Path from, Path to, String done, Bodies bodies, PrintWriter out) {
     try {
       LedgerFiles.Copied copied = LedgerFiles.copy(from, to);
       out.println(
@@ -101,10 +116,30 @@ final class LedgerFilesCommands {
               to,
               copied.bytes(),
               copied.lastHash()));
+      // After the ledger: so every call in it that has its bodies in one has them in the other.
+      out.println(bodies.without ? "without the bodies of model calls" : bodiesOf(from, to));
       out.flush();
       return ExitCode.OK.number();
     } catch (LedgerRefusedException refused) {
       throw StartFailures.of(refused);
+    }
+  }
+
+  private static String bodiesOf(Path from, Path to) {
+    String directory = CaptureConfig.DIRECTORY_NAME;
+    try {
+      CapturedCalls.Copied copied =
+          CapturedCalls.copyAll(from.resolve(directory), to.resolve(directory));
+      return String.format(
+          Locale.ROOT,
+          "with the bodies of %d model calls, %d bytes; not checked, each has a checksum",
+          copied.calls(),
+          copied.bytes());
+    } catch (IOException failed) {
+      throw new ExitException(
+          ExitCode.NOT_WRITABLE,
+          "The ledger in " + to + " is whole, but it lacks bodies of model calls: " + failed,
+          failed);
     }
   }
 

@@ -7,6 +7,7 @@ import dev.blackbox.control.ControlConfig;
 import dev.blackbox.control.LedgerCallSink;
 import dev.blackbox.control.LedgerProcessLog;
 import dev.blackbox.control.RolloutControl;
+import dev.blackbox.control.SecretOptions;
 import dev.blackbox.http.HttpConfig;
 import dev.blackbox.http.HttpDoor;
 import dev.blackbox.http.PortTakenException;
@@ -18,6 +19,7 @@ import dev.blackbox.process.Processes;
 import dev.blackbox.proxy.ModelProxy;
 import dev.blackbox.proxy.ProxyConfig;
 import java.io.UncheckedIOException;
+import java.net.BindException;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.InstantSource;
@@ -79,6 +81,8 @@ final class Server implements RunningServer {
       Ledger ledger = seam.apply(closer.own(openLedger(configuration)));
       InstantSource clock = InstantSource.system();
       ModelProxy proxy = closer.own(proxy(configuration.proxy(), ledger, clock));
+      proxy.hide(SecretOptions.secrets(environment));
+      proxy.hide(configuration.http().access().token().stream().toList());
       Processes processes = Processes.create(ledger.id(), new LedgerProcessLog(ledger));
       if (ProcessHandle.current().pid() == INIT_PID) {
         closer.own(Processes.collectOrphans());
@@ -143,6 +147,7 @@ final class Server implements RunningServer {
       try {
         return ModelProxy.start(config.withPort(before), sink, clock);
       } catch (UncheckedIOException taken) {
+        refuseUnlessTaken(taken);
         System.getLogger(Server.class.getName())
             .log(
                 System.Logger.Level.INFO,
@@ -152,10 +157,19 @@ final class Server implements RunningServer {
     try {
       return ModelProxy.start(config, sink, clock);
     } catch (UncheckedIOException taken) {
+      refuseUnlessTaken(taken);
       throw new ExitException(
           ExitCode.PORT_TAKEN,
           "the proxy's port " + config.port() + " is taken by another program; set --proxy-port.",
           taken);
+    }
+  }
+
+  /** The proxy needs more than its port: a directory, if bodies are kept. */
+  private static void refuseUnlessTaken(UncheckedIOException failure) {
+    if (!(failure.getCause() instanceof BindException)) {
+      throw new ExitException(
+          ExitCode.NOT_WRITABLE, failure.getMessage() + ": " + failure.getCause(), failure);
     }
   }
 

@@ -126,6 +126,9 @@ public enum Setting {
   CAPTURE_MEMORY_BYTES_MAX(
       whole(65_536, 1L << 32),
       "Memory for bodies of running calls and ones to be written; beyond it bodies are dropped"),
+  CAPTURE_DISK_FREE_BYTES_MIN(
+      whole(0, 1L << 40),
+      "Bytes that kept bodies leave free on the disk; the oldest are deleted for that, too"),
 
   SCRIPT_AGENT(
       new Kind.OptionalPath(),

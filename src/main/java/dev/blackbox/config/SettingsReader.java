@@ -220,10 +220,11 @@ final class SettingsReader {
         large(Setting.PROXY_TOOL_CALL_BYTES_MAX),
         new CaptureConfig(
             CaptureConfig.Mode.valueOf(constant(Setting.CAPTURE)),
-            ledger().directory().resolve("captures"),
+            ledger().directory().resolve(CaptureConfig.DIRECTORY_NAME),
             large(Setting.CAPTURE_MAX_BYTES),
             whole(Setting.CAPTURE_BODY_BYTES_MAX),
-            large(Setting.CAPTURE_MEMORY_BYTES_MAX)));
+            large(Setting.CAPTURE_MEMORY_BYTES_MAX),
+            large(Setting.CAPTURE_DISK_FREE_BYTES_MIN)));
   }
 
   private List<Path> promptRoots() {

@@ -58,6 +58,7 @@ record AgentStarts(ModelProxy proxy, Processes processes, InstantSource clock) {
         registration.router().origin(),
         registration.router().apiPrefix(),
         agentKey,
-        registration.proxyOptions());
+        registration.proxyOptions(),
+        SecretOptions.secrets(registration.request().backendOptions()));
   }
 }

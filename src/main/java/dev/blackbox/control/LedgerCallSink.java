@@ -3,6 +3,7 @@ package dev.blackbox.control;
 import dev.blackbox.ledger.Ledger;
 import dev.blackbox.ledger.LedgerFacts;
 import dev.blackbox.proxy.CallSink;
+import java.util.Optional;
 import java.util.OptionalLong;
 
 /** Writes what the proxy tells about model calls into the ledger. */
@@ -52,7 +53,8 @@ public final class LedgerCallSink implements CallSink {
             call.sentAt(),
             call.requestHash(),
             call.responseHash(),
-            call.tokensEstimated()));
+            call.tokensEstimated(),
+            Optional.of(call.capture().wireName())));
   }
 
   @Override

@@ -1,13 +1,15 @@
 package dev.blackbox.control;
 
+import dev.blackbox.kernel.Secret;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Takes secrets out of option trees before they are shown or stored. */
-final class SecretOptions {
+/** Knows by their names which values of option trees, and of the environment, are secrets. */
+public final class SecretOptions {
 
   static final String HIDDEN = "***";
 
@@ -18,7 +20,35 @@ final class SecretOptions {
   private static final Pattern COUNT_NAME =
       Pattern.compile("(?i).*(_tokens|tokens_.*|max_tokens.*)");
 
+  /** Not among {@link #SECRET_NAME}, which decides about stored configurations and their hash. */
+  private static final Pattern MORE_NAMES =
+      Pattern.compile("(?i).*(access_?key|private_?key|passwd|passphrase).*");
+
+  /** Names of values that only say where a secret is. */
+  private static final Pattern PLACE_NAME = Pattern.compile("(?i).*_(file|path|dir|url|uri)");
+
   private SecretOptions() {}
+
+  /** Every string under a secret's name, at any depth. */
+  public static List<Secret> secrets(Map<?, ?> tree) {
+    List<Secret> found = new ArrayList<>();
+    tree.forEach((name, value) -> collect(String.valueOf(name), value, found));
+    return found;
+  }
+
+  private static void collect(String name, @Nullable Object value, List<Secret> found) {
+    switch (value) {
+      case Map<?, ?> object -> found.addAll(secrets(object));
+      case List<?> list -> list.forEach(entry -> collect(name, entry, found));
+      case String text when isWorthHiding(name) -> found.add(Secret.of(text));
+      case null, default -> {}
+    }
+  }
+
+  private static boolean isWorthHiding(String name) {
+    return (isSecret(name) || MORE_NAMES.matcher(name).matches())
+        && !PLACE_NAME.matcher(name).matches();
+  }
 
   /** A copy in which every non-empty string under a secret's name is hidden, at any depth. */
   static Map<String, @Nullable Object> hide(Map<?, ?> options) {

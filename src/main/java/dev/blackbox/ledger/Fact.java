@@ -230,6 +230,7 @@ sealed interface Fact {
 
   /**
    * @param tokensFrom {@code estimate} if the engine reported none
+   * @param capture wire name of the proxy's {@code CaptureDecision}; absent before it was recorded
    */
   record CallEnded(
       Instant at,
@@ -252,7 +253,8 @@ sealed interface Fact {
       Optional<Instant> sentAt,
       Optional<String> requestHash,
       Optional<String> responseHash,
-      Optional<String> tokensFrom)
+      Optional<String> tokensFrom,
+      Optional<String> capture)
       implements Fact {}
 
   /** The boot that passed it on is gone; how it ended is not known. */

@@ -221,7 +221,7 @@ final class FactApplier {
         reasoning_tokens = :reasoning_tokens, cached_tokens = :cached_tokens,
         tool_calls = :tool_calls, finish_reason = :finish_reason, error = :error,
         retries = :retries, sent_at = :sent_at, request_hash = :request_hash,
-        response_hash = :response_hash, tokens_from = :tokens_from
+        response_hash = :response_hash, tokens_from = :tokens_from, capture = :capture
       WHERE call_id = :call_id AND ended_at IS NULL\
       """;
 

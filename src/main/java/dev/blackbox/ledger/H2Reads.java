@@ -126,6 +126,11 @@ final class H2Reads implements LedgerReads {
   }
 
   @Override
+  public Optional<CallRecord> call(String callId) {
+    return read(rows -> Rows.namedCall(rows, callId));
+  }
+
+  @Override
   public Optional<OpenBinding> openBinding() {
     return read(Rows::openBinding).map(KeyedBinding::open);
   }

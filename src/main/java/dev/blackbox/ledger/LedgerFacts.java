@@ -213,7 +213,11 @@ public final class LedgerFacts {
       Optional<String> retryAs)
       implements CallFact {}
 
-  /** Fields as in the proxy's {@code CallSink.CallEnded}. */
+  /**
+   * Fields as in the proxy's {@code CallSink.CallEnded}.
+   *
+   * @param capture empty if it ended before this was recorded, or was interrupted
+   */
   public record CallEnded(
       String callId,
       int status,
@@ -232,7 +236,8 @@ public final class LedgerFacts {
       Optional<Instant> sentAt,
       Optional<String> requestHash,
       Optional<String> responseHash,
-      boolean tokensEstimated)
+      boolean tokensEstimated,
+      Optional<String> capture)
       implements CallFact {}
 
   /** Fields as in the proxy's {@code CallSink.CallRefused}. */

@@ -63,6 +63,8 @@ public interface LedgerReads {
   /** Model calls of a turn, by step. */
   List<LedgerFacts.CallRecord> calls(TurnKey turn);
 
+  Optional<LedgerFacts.CallRecord> call(String callId);
+
   /** The binding that no boot has closed. */
   Optional<LedgerFacts.OpenBinding> openBinding();
 

@@ -170,6 +170,10 @@ final class Rows {
         .list();
   }
 
+  static Optional<LedgerFacts.CallRecord> namedCall(Handle handle, String callId) {
+    return Sql.first(handle, CALL + "WHERE call_id = ?", Rows::call, callId);
+  }
+
   static List<LedgerFacts.CallRecord> openCalls(Handle handle) {
     return Sql.list(handle, CALL + "WHERE open_call = 1 ORDER BY call_id", Rows::call);
   }
@@ -336,7 +340,8 @@ final class Rows {
         optionalInstant(row, "sent_at"),
         optionalString(row, "request_hash"),
         optionalString(row, "response_hash"),
-        optionalString(row, "tokens_from").isPresent());
+        optionalString(row, "tokens_from").isPresent(),
+        optionalString(row, "capture"));
   }
 
   private static KeyedBinding binding(ResultSet row) throws SQLException {

@@ -28,7 +28,8 @@ final class Schema {
           "V002__command_ids.sql",
           "V003__call_records.sql",
           "V004__agent_retries.sql",
-          "V005__trimmed_sessions.sql");
+          "V005__trimmed_sessions.sql",
+          "V006__captured_calls.sql");
 
   /** The version of the tables after all of them. */
   static final int VERSION = MIGRATIONS.size();

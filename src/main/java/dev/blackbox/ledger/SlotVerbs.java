@@ -247,7 +247,8 @@ final class SlotVerbs {
             call.sentAt().map(SlotVerbs::micros),
             call.requestHash(),
             call.responseHash(),
-            call.tokensEstimated() ? Optional.of("estimate") : Optional.empty()));
+            call.tokensEstimated() ? Optional.of("estimate") : Optional.empty(),
+            call.capture()));
   }
 
   private static void callRefused(Batch batch, LedgerFacts.CallRefused call) {

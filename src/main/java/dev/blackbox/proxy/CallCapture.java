@@ -24,6 +24,7 @@ final class CallCapture {
   private long reserved;
 
   private boolean lost;
+  private CaptureDecision decision = CaptureDecision.OFF;
 
   CallCapture(CallCaptures all) {
     this.all = all;
@@ -60,25 +61,45 @@ final class CallCapture {
     answerLength += kept;
   }
 
-  /** The call is over. Does not wait. */
-  void end(CallSink.CallEnded end) {
+  /**
+   * The call is over: what becomes of its bodies. Does not wait.
+   *
+   * @param sent whether the engine was asked
+   */
+  CaptureDecision decide(String callId, boolean sent, boolean good) {
+    decision = decision(sent, good);
+    if (decision == CaptureDecision.WANTED && !all.takePlace()) {
+      decision = CaptureDecision.DROPPED;
+    }
+    if (decision == CaptureDecision.DROPPED) {
+      all.dropped(callId, lost ? "no memory for its bodies" : "too many waited to be written");
+    }
+    if (decision != CaptureDecision.WANTED) {
+      forget();
+    }
+    return decision;
+  }
+
+  private CaptureDecision decision(boolean sent, boolean good) {
     if (!all.isOn()) {
+      return CaptureDecision.OFF;
+    }
+    if (!sent || (good && all.config().mode() != CaptureConfig.Mode.ALL)) {
+      return CaptureDecision.NOT_WANTED;
+    }
+    return lost ? CaptureDecision.DROPPED : CaptureDecision.WANTED;
+  }
+
+  /** Hands the bodies on, if that was decided. Does not wait. */
+  void end(CallSink.CallEnded end) {
+    if (decision != CaptureDecision.WANTED) {
       return;
     }
-    boolean wanted =
-        end.sentAt().isPresent()
-            && (all.config().mode() == CaptureConfig.Mode.ALL || !end.verdict().equals("ok"));
-    if (!wanted) {
-      forget();
-    } else if (lost) {
-      forget();
-      all.dropped("there is no memory for its bodies");
-    } else {
-      all.keep(
-          new CaptureFiles.Bodies(end, request, requestBytes, answer, answerLength, answerBytes),
-          reserved);
-      reserved = 0;
-    }
+    all.keep(
+        new CaptureFiles.Bodies(end, request, requestBytes, answer, answerLength, answerBytes),
+        reserved);
+    reserved = 0;
+    forget();
   }
 
   private boolean fits(int more) {

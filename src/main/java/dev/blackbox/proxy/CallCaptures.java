@@ -1,63 +1,66 @@
 package dev.blackbox.proxy;
 
-import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.blackbox.kernel.Resource;
-import dev.blackbox.kernel.Secret;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.Deque;
-import java.util.List;
+import java.time.InstantSource;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps the bodies of model calls, written by a thread of its own: a call never waits for it. What
- * cannot be kept is dropped, and counted.
+ * cannot be kept is dropped, counted, and noted.
  */
 final class CallCaptures implements Resource {
 
   private static final System.Logger LOG = System.getLogger(CallCaptures.class.getName());
 
   private static final int WAITING_CALLS_MAX = 10_000;
-  private static final int SECRETS_MAX = 256;
-  private static final Duration IDLE = Duration.ofMillis(200);
   private static final Duration CLOSING_MAX = Duration.ofSeconds(5);
+  private static final Duration HURRYING_MAX = Duration.ofSeconds(2);
 
-  private record Waiting(CaptureFiles.Bodies bodies, long reserved) {}
+  /** What the writer has to do. */
+  private sealed interface Work {
+
+    /** Holds a place. */
+    record Write(CaptureFiles.Bodies bodies, long reserved) implements Work {}
+
+    /** Holds a place. */
+    record Note(String callId, String why) implements Work {}
+
+    record End() implements Work {}
+  }
 
   private final CaptureConfig config;
-  private final BlockingQueue<Waiting> queue = new LinkedBlockingQueue<>(WAITING_CALLS_MAX);
+  private final InstantSource clock;
+  private final KnownSecrets secrets = new KnownSecrets();
+  private final BlockingQueue<Work> queue = new LinkedBlockingQueue<>();
+  private final Semaphore places = new Semaphore(WAITING_CALLS_MAX);
   private final AtomicLong memory = new AtomicLong();
   private final AtomicLong dropped = new AtomicLong();
-  private final ReentrantLock lock = new ReentrantLock();
   private final @Nullable Thread writer;
   private volatile boolean closing;
+  private volatile boolean hurrying;
 
-  /** What must not be written: the keys of bindings and turns, the last ones. */
-  @GuardedBy("lock")
-  private final Deque<byte[]> secrets = new ArrayDeque<>();
-
-  CallCaptures(CaptureConfig config) {
+  CallCaptures(CaptureConfig config, InstantSource clock) {
     this.config = config;
+    this.clock = clock;
     if (!isOn()) {
       writer = null;
       return;
     }
     CaptureFiles files;
     try {
-      files = CaptureFiles.open(config.directory(), config.diskBytesMax());
+      files = CaptureFiles.open(config, clock.instant());
     } catch (IOException failed) {
       throw new UncheckedIOException(
           "bodies of model calls cannot be kept in " + config.directory(), failed);
     }
-    writer = Thread.ofPlatform().daemon().name("call-captures").start(() -> write(files));
+    writer = Thread.ofPlatform().daemon().name("call-captures").start(() -> work(files));
   }
 
   boolean isOn() {
@@ -68,25 +71,13 @@ final class CallCaptures implements Resource {
     return config;
   }
 
+  KnownSecrets secrets() {
+    return secrets;
+  }
+
   /** For one call. */
   CallCapture begin() {
     return new CallCapture(this);
-  }
-
-  /** Never lets this be written from now on. */
-  void hide(Secret secret) {
-    if (!isOn() || secret.reveal().isEmpty()) {
-      return;
-    }
-    lock.lock();
-    try {
-      secrets.addLast(secret.reveal().getBytes(StandardCharsets.UTF_8));
-      if (secrets.size() > SECRETS_MAX) {
-        secrets.removeFirst();
-      }
-    } finally {
-      lock.unlock();
-    }
   }
 
   boolean reserve(long bytes) {
@@ -101,74 +92,98 @@ final class CallCaptures implements Resource {
     memory.addAndGet(-bytes);
   }
 
+  /** A place among the calls that wait to be written, for {@link #keep}. */
+  boolean takePlace() {
+    return !closing && places.tryAcquire();
+  }
+
   void keep(CaptureFiles.Bodies bodies, long reserved) {
-    if (closing || !queue.offer(new Waiting(bodies, reserved))) {
-      release(reserved);
-      dropped("too many calls wait to be written");
-    }
+    queue.add(new Work.Write(bodies, reserved));
   }
 
   /** The bodies of a call are not kept. */
-  void dropped(String why) {
+  void dropped(String callId, String why) {
+    count(why);
+    if (takePlace()) {
+      queue.add(new Work.Note(callId, why));
+    }
+  }
+
+  private void count(String why) {
     long count = dropped.incrementAndGet();
     if (Long.bitCount(count) == 1) {
       LOG.log(
           System.Logger.Level.WARNING,
-          "bodies of {0} model calls were not kept so far; of the last one since {1}",
+          "bodies of {0} model calls were not kept so far; of the last one: {1}",
           count,
           why);
     }
   }
 
-  private void write(CaptureFiles files) {
+  private void work(CaptureFiles files) {
     long told = 0;
     try {
-      while (!closing || !queue.isEmpty()) {
-        Waiting next = queue.poll(IDLE.toMillis(), TimeUnit.MILLISECONDS);
-        if (next != null) {
-          write(files, next);
+      Work next;
+      do {
+        next = queue.take();
+        switch (next) {
+          case Work.Write write -> write(files, write);
+          case Work.Note note -> {
+            note(files, note.callId(), note.why());
+            places.release();
+          }
+          case Work.End _ -> {}
         }
         long count = dropped.get();
-        if (count != told) {
-          files.addDropped(count - told);
+        if (count != told && files.addDropped(count - told)) {
           told = count;
         }
-      }
+      } while (!(next instanceof Work.End));
     } catch (InterruptedException ended) {
       Thread.currentThread().interrupt();
     }
   }
 
-  private void write(CaptureFiles files, Waiting next) {
+  private void write(CaptureFiles files, Work.Write next) {
+    String callId = next.bodies().call().callId();
     try {
-      files.write(next.bodies(), secrets());
-    } catch (IOException failed) {
-      dropped("it cannot be written: " + failed.getClass().getSimpleName());
+      if (hurrying) {
+        throw new IOException("the server ended before it was written");
+      }
+      files.write(next.bodies(), secrets.trie());
+    } catch (IOException | RuntimeException failed) {
+      // Also after a mistake of ours: the thread must go on.
+      String why = "not written: " + failed;
+      count(why);
+      note(files, callId, why);
     } finally {
       release(next.reserved());
+      places.release();
     }
   }
 
-  private List<byte[]> secrets() {
-    lock.lock();
-    try {
-      return List.copyOf(secrets);
-    } finally {
-      lock.unlock();
-    }
+  private void note(CaptureFiles files, String callId, String why) {
+    files.gone().lost(callId, clock.instant(), why);
   }
 
-  /** Writes what waits, for a while. */
+  /** Writes what waits, for a while; what still waits then is dropped. */
   @Override
   public void close() {
+    if (closing) {
+      return;
+    }
     closing = true;
     Thread running = writer;
     if (running == null) {
       return;
     }
+    queue.add(new Work.End());
     try {
       if (!running.join(CLOSING_MAX)) {
-        running.interrupt();
+        hurrying = true;
+        if (!running.join(HURRYING_MAX)) {
+          running.interrupt();
+        }
       }
     } catch (InterruptedException interrupted) {
       running.interrupt();

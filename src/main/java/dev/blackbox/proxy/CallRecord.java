@@ -181,7 +181,8 @@ final class CallRecord {
             sentAt,
             requestHash,
             received.hash(),
-            guess);
+            guess,
+            capture.decide(callId, sentAt.isPresent(), verdict.equals("ok")));
     turn.add(end);
     capture.end(end);
     if (!started) {

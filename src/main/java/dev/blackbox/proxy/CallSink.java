@@ -63,6 +63,7 @@ public interface CallSink {
    * @param responseHash SHA-256 of the body that came from it, as far as it came
    * @param tokensEstimated whether the engine reported none, and prompt and completion tokens are a
    *     guess by length; such tokens count for no turn
+   * @param capture what was decided about its bodies
    */
   record CallEnded(
       String callId,
@@ -83,7 +84,8 @@ public interface CallSink {
       Optional<Instant> sentAt,
       Optional<String> requestHash,
       Optional<String> responseHash,
-      boolean tokensEstimated) {}
+      boolean tokensEstimated,
+      CaptureDecision capture) {}
 
   /**
    * A call was refused.

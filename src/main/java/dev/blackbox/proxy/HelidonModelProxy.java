@@ -1,6 +1,7 @@
 package dev.blackbox.proxy;
 
 import dev.blackbox.kernel.Closer;
+import dev.blackbox.kernel.Secret;
 import dev.blackbox.turn.TurnKey;
 import dev.blackbox.upstream.Upstream;
 import io.helidon.http.HeaderValues;
@@ -16,6 +17,7 @@ import java.io.UncheckedIOException;
 import java.net.BindException;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.Collection;
 import java.util.Map;
 import java.util.Optional;
 import java.util.random.RandomGenerator;
@@ -51,7 +53,7 @@ final class HelidonModelProxy implements ModelProxy {
 
   HelidonModelProxy(ProxyConfig config, CallSink sink, InstantSource clock) {
     this.config = config;
-    captures = closer.own(new CallCaptures(config.capture()));
+    captures = closer.own(new CallCaptures(config.capture(), clock));
     server = server(config);
     Upstream upstream = closer.own(Upstream.create(config.connectTimeout()));
     controlCalls = closer.own(new ControlCalls(config.connectTimeout()));
@@ -135,9 +137,14 @@ final class HelidonModelProxy implements ModelProxy {
   }
 
   @Override
+  public void hide(Collection<Secret> secrets) {
+    captures.secrets().add(secrets);
+  }
+
+  @Override
   public void bind(ProxyBinding binding) {
     EngineHeaders.check(binding);
-    captures.hide(binding.agentKey());
+    captures.secrets().bound(binding);
     desk.serve(binding).ifPresent(OpenTurn::close);
   }
 
@@ -149,7 +156,7 @@ final class HelidonModelProxy implements ModelProxy {
   @Override
   public TurnScope openTurn(TurnKey turn, Map<String, String> trace) {
     OpenTurn opened = desk.open(turn, trace, config.agentRetries());
-    captures.hide(opened.agentKey());
+    captures.secrets().opened(opened.agentKey());
     return opened;
   }
 

@@ -1,9 +1,11 @@
 package dev.blackbox.proxy;
 
 import dev.blackbox.kernel.Resource;
+import dev.blackbox.kernel.Secret;
 import dev.blackbox.turn.TurnKey;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.Collection;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -24,6 +26,9 @@ public interface ModelProxy extends Resource {
   }
 
   int port();
+
+  /** Never lets these be in kept bodies from now on. */
+  void hide(Collection<Secret> secrets);
 
   /**
    * Serves this binding from now on; calls under an older binding's key are refused, a turn that is

@@ -4,14 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.blackbox.ledger.LedgerConfig;
 import java.io.IOException;
-import java.io.OutputStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.stream.Stream;
-import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -64,24 +59,6 @@ class LedgerFilesCommandsTest {
     assertThat(nowhere).doesNotExist();
   }
 
-  @Test
-  void bodiesOfCallsAreShownAlsoWhileAServerRuns() throws Exception {
-    Path state = temp.resolve("state");
-    Path captures = Files.createDirectories(state.resolve("captures"));
-    String id = "0b0cde5c-6ea0-4b4c-9a2c-000000000001";
-    try (OutputStream out =
-        new GZIPOutputStream(Files.newOutputStream(captures.resolve(id + ".call.gz")))) {
-      out.write("{\"call_id\":1}\nasked\nanswered".getBytes(StandardCharsets.UTF_8));
-    }
-    try (LedgerInspection _ = LedgerInspection.open(LedgerConfig.at(state))) {
-      assertThat(ledger("calls", "--state-dir", state.toString())).isEqualTo(ExitCode.OK);
-      assertThat(ledger("calls", "--body", id, "--state-dir", state.toString()))
-          .isEqualTo(ExitCode.OK);
-      assertThat(ledger("calls", "--body", "another", "--state-dir", state.toString()))
-          .isEqualTo(ExitCode.USAGE);
-    }
-  }
-
   private static void damage(Path state) throws IOException {
     try (Stream<Path> files = Files.list(state)) {
       Path first =
@@ -97,18 +74,6 @@ class LedgerFilesCommandsTest {
   }
 
   private static ExitCode ledger(String... arguments) {
-    List<String> all = new ArrayList<>(List.of("ledger"));
-    all.addAll(List.of(arguments));
-    int number =
-        Main.run(
-            all.toArray(new String[0]),
-            configuration -> {
-              throw new IllegalStateException("opens no server: " + configuration);
-            },
-            System.err);
-    return Stream.of(ExitCode.values())
-        .filter(code -> code.number() == number)
-        .findFirst()
-        .orElseThrow();
+    return Printed.by(arguments).code();
   }
 }

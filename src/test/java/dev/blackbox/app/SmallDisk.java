@@ -69,7 +69,7 @@ final class SmallDisk implements AutoCloseable {
   }
 
   /** The disk from outside. */
-  private Path seen() {
+  Path seen() {
     return Path.of("/proc/" + keeper.pid() + "/root" + directory);
   }
 

@@ -31,7 +31,7 @@ class ServerConfigurationTest {
 
   private static final CaptureConfig CAPTURE =
       new CaptureConfig(
-          CaptureConfig.Mode.ERRORS, Path.of("/t/captures"), 1L << 40, 2051, 1L << 32);
+          CaptureConfig.Mode.ERRORS, Path.of("/t/captures"), 1L << 40, 2051, 1L << 32, 4099);
 
   @Test
   void theShippedDefaultsAreTheRoomsDefaults() throws BadSettingsException {
@@ -322,7 +322,8 @@ class ServerConfigurationTest {
         Map.entry("BBS_CAPTURE", "errors"),
         Map.entry("BBS_CAPTURE_MAX_BYTES", "1099511627776"),
         Map.entry("BBS_CAPTURE_BODY_BYTES_MAX", "2051"),
-        Map.entry("BBS_CAPTURE_MEMORY_BYTES_MAX", "4294967296"));
+        Map.entry("BBS_CAPTURE_MEMORY_BYTES_MAX", "4294967296"),
+        Map.entry("BBS_CAPTURE_DISK_FREE_BYTES_MIN", "4099"));
   }
 
   private Path program() throws IOException {

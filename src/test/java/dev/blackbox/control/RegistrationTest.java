@@ -7,6 +7,8 @@ import dev.blackbox.agent.Backend;
 import dev.blackbox.agent.Capabilities;
 import dev.blackbox.control.Rollout.RegisterRequest;
 import dev.blackbox.kernel.Problem;
+import dev.blackbox.kernel.Secret;
+import dev.blackbox.proxy.ProxyBinding;
 import dev.blackbox.wire.Json;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -165,6 +167,14 @@ class RegistrationTest {
           .startsWith("system_prompt_file must be an existing regular file");
     }
     assertThat(under(List.of(), outside).systemPrompt()).isPresent();
+  }
+
+  @Test
+  void theProxyIsToldOfTheSecretsInOptions() {
+    Registration registration =
+        check(request(Map.of("provider", Map.of("api_key", "sk-of-options")), Map.of(), null));
+    ProxyBinding binding = AgentStarts.proxyBinding(registration, Secret.of("bbs-key"));
+    assertThat(binding.secrets()).extracting(Secret::reveal).containsExactly("sk-of-options");
   }
 
   private static Registration under(List<Path> roots, Path file) {

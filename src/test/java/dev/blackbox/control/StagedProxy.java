@@ -10,6 +10,7 @@ import dev.blackbox.proxy.TurnScope;
 import dev.blackbox.proxy.Verdict;
 import dev.blackbox.turn.TurnKey;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -51,6 +52,11 @@ final class StagedProxy implements ModelProxy {
   @Override
   public int port() {
     return 1;
+  }
+
+  @Override
+  public void hide(Collection<Secret> secrets) {
+    // Keeps no bodies.
   }
 
   @Override

@@ -151,6 +151,7 @@ class FactCodecTest {
     heads.addAll(landed("facts-v3.jsonl"));
     heads.addAll(landed("facts-v4.jsonl"));
     heads.addAll(landed("facts-v5.jsonl"));
+    heads.addAll(landed("facts-v6.jsonl"));
     Set<Object> types = new HashSet<>();
     for (String head : heads) {
       Map<String, Object> tree = Json.object(head);

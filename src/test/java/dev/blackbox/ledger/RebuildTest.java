@@ -145,7 +145,8 @@ class RebuildTest {
         Optional.of(end.minusMillis(200)),
         Optional.of("ab".repeat(32)),
         Optional.empty(),
-        true);
+        true,
+        Optional.of("wanted"));
   }
 
   private static Set<String> typesOf(Ledger ledger) {

@@ -35,7 +35,7 @@ class CallCaptureTest {
   }
 
   private CaptureConfig config(CaptureConfig.Mode mode) {
-    return new CaptureConfig(mode, directory(), 1 << 20, 1 << 16, 1 << 20);
+    return new CaptureConfig(mode, directory(), 1 << 20, 1 << 16, 1 << 20, 0);
   }
 
   private static ProxyRig rig(CaptureConfig config, Step step) {
@@ -151,7 +151,7 @@ class CallCaptureTest {
   @Test
   void whatIsTooLongIsCutAndAKeyOnTheCutTakenOut() throws Exception {
     CaptureConfig small =
-        new CaptureConfig(CaptureConfig.Mode.ALL, directory(), 1 << 20, 2_000, 1 << 20);
+        new CaptureConfig(CaptureConfig.Mode.ALL, directory(), 1 << 20, 2_000, 1 << 20, 0);
     String long1 = "x".repeat(1_930) + ProxyRig.KEY + "y".repeat(3_000);
     try (ProxyRig rig = rig(small, STEP);
         TurnScope _ = rig.openTurn("t1")) {
@@ -169,7 +169,7 @@ class CallCaptureTest {
   @Test
   void theOldestGoWhenTheDiskBudgetIsUsedUp() throws Exception {
     CaptureConfig small =
-        new CaptureConfig(CaptureConfig.Mode.ALL, directory(), 3 * 4096, 1 << 16, 1 << 20);
+        new CaptureConfig(CaptureConfig.Mode.ALL, directory(), 6 * 4096, 1 << 16, 1 << 20, 0);
     List<String> ids;
     try (ProxyRig rig = rig(small, STEP);
         TurnScope _ = rig.openTurn("t1")) {
@@ -186,7 +186,7 @@ class CallCaptureTest {
   @Test
   void withoutMemoryBodiesAreDroppedAndCountedAndTheCallGoesWell() throws Exception {
     CaptureConfig tight =
-        new CaptureConfig(CaptureConfig.Mode.ALL, directory(), 1 << 20, 1 << 16, 10);
+        new CaptureConfig(CaptureConfig.Mode.ALL, directory(), 1 << 20, 1 << 16, 10, 0);
     for (int boot = 1; boot <= 2; boot++) {
       try (ProxyRig rig = rig(tight, STEP);
           TurnScope _ = rig.openTurn("t1")) {

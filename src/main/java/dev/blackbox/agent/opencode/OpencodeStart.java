@@ -27,7 +27,7 @@ final class OpencodeStart implements ServerStart.Attempt {
   private final AgentSlot slot;
   private final OpencodeFiles files;
   private final int port;
-  private final Secret password = Secret.random("");
+  private final Secret password = Secret.random("bbs-opencode-");
   private final OpencodeClient client;
 
   private OpencodeStart(
