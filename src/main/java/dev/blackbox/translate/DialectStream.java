@@ -188,6 +188,11 @@ public abstract sealed class DialectStream permits AnthropicStream, ResponsesStr
     return state == State.COMPLETE || state == State.FAILED;
   }
 
+  /** Whether the engine has begun a call, which may be one that its length limit cut. */
+  final boolean hasCalls() {
+    return !calls.isEmpty();
+  }
+
   /** The first events. */
   abstract void opened(String id, String model, long createdSeconds, List<StreamEvent> out);
 

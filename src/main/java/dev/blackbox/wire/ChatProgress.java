@@ -1,7 +1,6 @@
 package dev.blackbox.wire;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -51,7 +50,7 @@ public final class ChatProgress {
     if (scan == ChunkScan.PLAIN) {
       return;
     }
-    JsonNode tree = tree(data);
+    JsonNode tree = Json.tree(data);
     if (!tree.isObject()) {
       throw MalformedJsonException.notAnObject();
     }
@@ -159,13 +158,5 @@ public final class ChatProgress {
       }
     }
     toolPieces = found;
-  }
-
-  private static JsonNode tree(ByteSlice data) throws MalformedJsonException {
-    try {
-      return Json.MAPPER.readTree(data.array(), data.start(), data.length());
-    } catch (IOException malformed) {
-      throw MalformedJsonException.from(malformed);
-    }
   }
 }
