@@ -32,6 +32,21 @@ public final class ChatToolCalls {
   private final Map<Integer, CallDrafts> byChoice = new HashMap<>();
   private final List<Held> held = new ArrayList<>();
 
+  /**
+   * Whether the engine gave up a choice that has come to its end.
+   *
+   * @throws BrokenAnswerException if it did
+   */
+  public static void requireGoodEnds(ChatProgress answer, int choices)
+      throws BrokenAnswerException {
+    for (int choice = 0; choice < choices; choice++) {
+      Optional<String> reason = answer.finishReason(choice);
+      if (reason.isPresent()) {
+        FinishReason _ = FinishReason.of(reason.get());
+      }
+    }
+  }
+
   /** Whether there is nothing to be let out. */
   public boolean isEmpty() {
     return held.isEmpty();

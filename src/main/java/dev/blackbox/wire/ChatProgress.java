@@ -138,7 +138,8 @@ public final class ChatProgress {
       return;
     }
     if (tree.path("usage").isObject()) {
-      usage = ChatUsage.of(tree.path("usage"));
+      ChatUsage told = ChatUsage.of(tree.path("usage"));
+      usage = told.equals(ChatUsage.UNKNOWN) ? usage : told;
     }
     List<ToolPiece> found = new ArrayList<>();
     for (JsonNode choice : tree.path("choices")) {
