@@ -198,7 +198,7 @@ class DisconnectTest {
     int characters = 24 << 20; // more than all socket buffers hold
     rig =
         new ProxyRig(
-            new ProxyConfig(0, 1 << 20, 2 * characters, 64, LONG, LONG, LONG),
+            new ProxyConfig(0, 1 << 20, 2L * characters, 64, LONG, LONG, LONG),
             EngineScript.always(Step.text("x".repeat(characters))));
     turn = rig.openTurn("t1");
     try (LogCapture log = LogCapture.ofAll();
