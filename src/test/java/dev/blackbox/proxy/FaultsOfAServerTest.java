@@ -104,27 +104,9 @@ class FaultsOfAServerTest {
         Stream.of(DynamicTest.dynamicTest("the ledger's records", () -> checkLedger(cases))));
   }
 
-  /**
-   * A session for each: where a turn fails after its agent has begun, nobody knows how it stands.
-   */
-  private static void register(Case one) throws Exception {
-    ServerClient.Answer registered =
-        client.post(
-            "/v1/rollout/register",
-            Map.of(
-                "blackbox_type",
-                "script",
-                "router",
-                engine.origin() + "/v1",
-                "bound_session_id",
-                one.id(),
-                "bound_instance_id",
-                "i1"));
-    assertThat(registered.status()).as(registered.text()).isEqualTo(200);
-  }
-
   private static void checkTurn(Case one) throws Exception {
-    register(one);
+    // A session for each: where a turn fails after its agent has begun, nobody knows how it stands.
+    ScriptRollout.register(client, engine, one.id());
     engine.script(EngineScript.always(FaultTable.step(one.row())));
     ServerClient.Answer answer =
         client.post(
@@ -144,8 +126,7 @@ class FaultsOfAServerTest {
     assertThat(turn.field("error"))
         .as(turn.text())
         .contains("backend_error", "script exited with code 1", "upstream error: ");
-    ServerClient.Answer aborted = client.post("/v1/sessions/" + one.id() + "/abort", Map.of());
-    assertThat(aborted.status()).as(aborted.text()).isEqualTo(200);
+    ScriptRollout.abort(client, one.id());
   }
 
   private static void checkLedger(List<Case> cases) throws Exception {

@@ -77,25 +77,12 @@ class SdksOfAServerTest {
   void register() throws Exception {
     sessions++;
     engine = ScriptedEngine.start(0, EngineScript.always(SdkStage.STEP));
-    ServerClient.Answer registered =
-        client.post(
-            "/v1/rollout/register",
-            Map.of(
-                "blackbox_type",
-                "script",
-                "router",
-                engine.origin() + "/v1",
-                "bound_session_id",
-                session(),
-                "bound_instance_id",
-                "i1"));
-    assertThat(registered.status()).as(registered.text()).isEqualTo(200);
+    ScriptRollout.register(client, engine, session());
   }
 
   @AfterEach
   void abort() throws Exception {
-    assertThat(client.post("/v1/sessions/" + session() + "/abort", Map.of()).status())
-        .isEqualTo(200);
+    ScriptRollout.abort(client, session());
     engine.close();
   }
 
