@@ -230,11 +230,12 @@ final class TurnOutcomes {
   }
 
   /**
-   * Steps and tokens come from the proxy, which saw every call; the agent's own count stands where
-   * the proxy saw none.
+   * Steps, tool calls and tokens come from the proxy, which saw every call; the agent's own count
+   * stands where the proxy saw none.
    */
   private static Work withTotals(Work work, CallTotals totals) {
     Usage own = work.usage();
+    boolean called = totals.steps() > 0;
     boolean counted = totals.promptTokens() + totals.completionTokens() > 0;
     long input = counted ? totals.promptTokens() : own.inputTokens();
     long output = counted ? totals.completionTokens() : own.outputTokens();
@@ -244,8 +245,8 @@ final class TurnOutcomes {
             input,
             output,
             counted ? totals.reasoningTokens() : own.reasoningTokens(),
-            totals.steps() > 0 ? totals.steps() : own.steps(),
-            Math.max(own.toolCalls(), 0));
+            called ? totals.steps() : own.steps(),
+            called ? totals.toolCalls() : Math.max(own.toolCalls(), 0));
     return new Work(work.outputsJson(), work.traceJson(), usage, work.backendSessionId());
   }
 }

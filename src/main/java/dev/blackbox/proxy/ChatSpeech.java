@@ -72,6 +72,7 @@ final class ChatSpeech implements Speech {
   @Override
   public Reply whole(UpstreamHead head, byte[] body, ChatProgress answer) throws CallFailure {
     try {
+      ChatToolCalls.requireGoodEnds(answer, request.choices());
       byte[] told = ChatToolCalls.ofAnswer(body, answer);
       return new Reply(head.status(), EngineHeaders.forAgent(head), told);
     } catch (BrokenAnswerException broken) {

@@ -33,11 +33,14 @@ final class ChatStreamSpeech implements StreamSpeech {
 
   private void take(ByteSlice raw, ChatProgress answer) throws CallFailure {
     boolean isOfCalls = !answer.toolPieces().isEmpty();
-    if (!isOfCalls && !(answer.finishing() && !toolCalls.isEmpty())) {
-      put(raw);
-      return;
-    }
     try {
+      if (answer.finishing()) {
+        ChatToolCalls.requireGoodEnds(answer, choices);
+      }
+      if (!isOfCalls && !(answer.finishing() && !toolCalls.isEmpty())) {
+        put(raw);
+        return;
+      }
       // No end before the calls that it ends.
       toolCalls.hold(raw, answer.toolPieces());
       if (answer.finished(choices)) {

@@ -173,8 +173,8 @@ final class Door {
       throws InvalidChatRequestException, MalformedJsonException, RequestRefusedException {
     return switch (route.dialect()) {
       case CHAT -> new ChatSpeech(ChatRequest.read(body));
-      case ANTHROPIC -> TranslatedSpeech.anthropic(Json.parse(body));
-      case RESPONSES -> TranslatedSpeech.responses(Json.parse(body));
+      case ANTHROPIC -> TranslatedSpeech.anthropic(Json.parseExactly(body));
+      case RESPONSES -> TranslatedSpeech.responses(Json.parseExactly(body));
     };
   }
 

@@ -279,6 +279,8 @@ final class OpenTurn implements TurnScope {
   void add(CallSink.CallEnded call) {
     // A guess is no usage.
     boolean reported = !call.tokensEstimated();
+    // Of an answer that is not whole, no tool call was let out.
+    int toolCalls = call.verdict().equals("ok") ? call.toolCalls() : 0;
     lock.lock();
     try {
       totals =
@@ -287,7 +289,7 @@ final class OpenTurn implements TurnScope {
               totals.promptTokens() + (reported ? call.promptTokens().orElse(0) : 0),
               totals.completionTokens() + (reported ? call.completionTokens().orElse(0) : 0),
               totals.reasoningTokens() + call.reasoningTokens().orElse(0),
-              totals.toolCalls() + call.toolCalls());
+              totals.toolCalls() + toolCalls);
     } finally {
       lock.unlock();
     }

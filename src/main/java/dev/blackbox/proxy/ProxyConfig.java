@@ -140,6 +140,20 @@ public record ProxyConfig(
 
   /** The same bounds on another port. */
   public ProxyConfig withPort(int otherPort) {
+    return with(otherPort, toolCallBytesMax, capture);
+  }
+
+  /** The same bounds with another one for tool calls. */
+  public ProxyConfig withToolCallBytesMax(long bytes) {
+    return with(port, bytes, capture);
+  }
+
+  /** The same bounds, and bodies are kept like this. */
+  public ProxyConfig withCapture(CaptureConfig bodies) {
+    return with(port, toolCallBytesMax, bodies);
+  }
+
+  private ProxyConfig with(int otherPort, long bytes, CaptureConfig bodies) {
     return new ProxyConfig(
         otherPort,
         bodyBytesMax,
@@ -152,43 +166,7 @@ public record ProxyConfig(
         keepAlive,
         retries,
         agentRetries,
-        toolCallBytesMax,
-        capture);
-  }
-
-  /** The same bounds with another one for tool calls. */
-  public ProxyConfig withToolCallBytesMax(long bytes) {
-    return new ProxyConfig(
-        port,
-        bodyBytesMax,
-        responseBytesMax,
-        concurrentCallsMax,
-        connectTimeout,
-        firstByteTimeout,
-        idleTimeout,
-        totalTimeout,
-        keepAlive,
-        retries,
-        agentRetries,
         bytes,
-        capture);
-  }
-
-  /** The same bounds, and bodies are kept like this. */
-  public ProxyConfig withCapture(CaptureConfig bodies) {
-    return new ProxyConfig(
-        port,
-        bodyBytesMax,
-        responseBytesMax,
-        concurrentCallsMax,
-        connectTimeout,
-        firstByteTimeout,
-        idleTimeout,
-        totalTimeout,
-        keepAlive,
-        retries,
-        agentRetries,
-        toolCallBytesMax,
         bodies);
   }
 }

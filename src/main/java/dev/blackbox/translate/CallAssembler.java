@@ -77,7 +77,7 @@ final class CallAssembler {
   /** Null if the text is no JSON object. */
   static @Nullable Map<String, @Nullable Object> object(String text) {
     try {
-      if (Json.parse(text) instanceof Map<?, ?> object) {
+      if (Json.parseExactly(text) instanceof Map<?, ?> object) {
         Map<String, @Nullable Object> copy = new LinkedHashMap<>();
         object.forEach((key, value) -> copy.put(String.valueOf(key), value));
         return copy;

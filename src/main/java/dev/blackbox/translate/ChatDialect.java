@@ -105,7 +105,7 @@ public final class ChatDialect {
   }
 
   /** A tree as the data of an event. */
-  public static byte[] event(Map<String, @Nullable Object> tree) {
+  public static byte[] event(@Nullable Object tree) {
     return utf8("data: " + Json.write(tree) + "\n\n");
   }
 

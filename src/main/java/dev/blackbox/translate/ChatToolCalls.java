@@ -32,6 +32,21 @@ public final class ChatToolCalls {
   private final Map<Integer, CallDrafts> byChoice = new HashMap<>();
   private final List<Held> held = new ArrayList<>();
 
+  /**
+   * Whether the engine gave up a choice that has come to its end.
+   *
+   * @throws BrokenAnswerException if it did
+   */
+  public static void requireGoodEnds(ChatProgress answer, int choices)
+      throws BrokenAnswerException {
+    for (int choice = 0; choice < choices; choice++) {
+      Optional<String> reason = answer.finishReason(choice);
+      if (reason.isPresent()) {
+        FinishReason _ = FinishReason.of(reason.get());
+      }
+    }
+  }
+
   /** Whether there is nothing to be let out. */
   public boolean isEmpty() {
     return held.isEmpty();
@@ -142,11 +157,10 @@ public final class ChatToolCalls {
   }
 
   /** The same answer or chunk without the calls that are gone. */
-  private static Map<String, @Nullable Object> without(
-      ByteSlice json, String messageKey, List<Boolean> gone) {
-    Map<String, @Nullable Object> tree = Json.object(json.toString());
+  private static @Nullable Object without(ByteSlice json, String messageKey, List<Boolean> gone) {
+    Object tree = exactly(json);
     Iterator<Boolean> isGone = gone.iterator();
-    if (tree.get("choices") instanceof List<?> choices) {
+    if (tree instanceof Map<?, ?> answer && answer.get("choices") instanceof List<?> choices) {
       for (Object choice : choices) {
         if (choice instanceof Map<?, ?> one && one.get(messageKey) instanceof Map<?, ?> message) {
           leaveOut(message, isGone);
@@ -154,6 +168,14 @@ public final class ChatToolCalls {
       }
     }
     return tree;
+  }
+
+  private static @Nullable Object exactly(ByteSlice read) {
+    try {
+      return Json.parseExactly(read.toBytes());
+    } catch (MalformedJsonException impossible) {
+      throw new IllegalStateException("JSON that was read before", impossible);
+    }
   }
 
   private static void leaveOut(Map<?, ?> message, Iterator<Boolean> isGone) {

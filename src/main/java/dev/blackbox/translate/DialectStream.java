@@ -36,12 +36,23 @@ public abstract sealed class DialectStream permits AnthropicStream, ResponsesStr
 
   private static final String VOID_ID = "rollout-invalidated";
 
+  private enum Part {
+    REASONING,
+    TEXT,
+    REFUSAL
+  }
+
   final TranslatedRequest request;
   final IdSource ids;
   private final CallAssembler calls;
   private State state = State.NEW;
   private ChatUsage usage = ChatUsage.UNKNOWN;
   private long characters;
+
+  /** The first half of a character, of the part that was said last; most often empty. */
+  private String half = "";
+
+  private Part halfOf = Part.TEXT;
   private Optional<AgentFailure> failure = Optional.empty();
 
   DialectStream(TranslatedRequest request, IdSource ids, String callIdPrefix) {
@@ -137,7 +148,10 @@ public abstract sealed class DialectStream permits AnthropicStream, ResponsesStr
         // Its calls may be running already, so nothing can be added; and it is not to look whole.
         throw new BrokenAnswerException("the engine went on after its finish reason");
       }
-      chunk.usage().ifPresent(reported -> usage = reported);
+      chunk
+          .usage()
+          .filter(reported -> !reported.equals(ChatUsage.UNKNOWN))
+          .ifPresent(reported -> usage = reported);
     } catch (BrokenAnswerException broken) {
       fail(broken.text(), out);
     }
@@ -146,22 +160,49 @@ public abstract sealed class DialectStream permits AnthropicStream, ResponsesStr
 
   private void content(ChatChunk chunk, List<StreamEvent> out) throws BrokenAnswerException {
     count(chunk);
-    if (!chunk.reasoning().isEmpty()) {
-      reasoning(chunk.reasoning(), out);
-    }
-    if (!chunk.text().isEmpty()) {
-      text(chunk.text(), out);
-    }
-    if (!chunk.refusal().isEmpty()) {
-      refusal(chunk.refusal(), out);
-    }
+    say(Part.REASONING, chunk.reasoning(), out);
+    say(Part.TEXT, chunk.text(), out);
+    say(Part.REFUSAL, chunk.refusal(), out);
     for (ChatToolDelta piece : chunk.toolCalls()) {
       calls.add(piece);
     }
     if (chunk.finishReason().isPresent()) {
       FinishReason reason = FinishReason.of(chunk.finishReason().get());
+      tellHalf(out);
       finish(reason, calls.whole(reason != FinishReason.STOP), chunk.matchedStop(), out);
       state = State.FINISHED;
+    }
+  }
+
+  /** An engine may cut a text between the two halves of a character, which go out together. */
+  private void say(Part part, String piece, List<StreamEvent> out) {
+    if (piece.isEmpty()) {
+      return;
+    }
+    if (part != halfOf) {
+      tellHalf(out);
+    }
+    String whole = half + piece;
+    boolean endsWithin = Character.isHighSurrogate(whole.charAt(whole.length() - 1));
+    int end = endsWithin ? whole.length() - 1 : whole.length();
+    half = whole.substring(end);
+    halfOf = part;
+    tell(part, whole.substring(0, end), out);
+  }
+
+  /** Its other half never came. */
+  private void tellHalf(List<StreamEvent> out) {
+    tell(halfOf, half, out);
+    half = "";
+  }
+
+  private void tell(Part part, String text, List<StreamEvent> out) {
+    if (!text.isEmpty()) {
+      switch (part) {
+        case REASONING -> reasoning(text, out);
+        case TEXT -> text(text, out);
+        case REFUSAL -> refusal(text, out);
+      }
     }
   }
 
@@ -186,6 +227,11 @@ public abstract sealed class DialectStream permits AnthropicStream, ResponsesStr
 
   private boolean isOver() {
     return state == State.COMPLETE || state == State.FAILED;
+  }
+
+  /** Whether the engine has begun a call, which may be one that its length limit cut. */
+  final boolean hasCalls() {
+    return !calls.isEmpty();
   }
 
   /** The first events. */

@@ -12,6 +12,8 @@ import org.jspecify.annotations.Nullable;
 /** Whole answers of an engine as responses of the OpenAI API, and the parts of these. */
 public final class ResponsesAnswers {
 
+  static final String COMPLETED = "completed";
+
   private ResponsesAnswers() {}
 
   /**
@@ -27,8 +29,15 @@ public final class ResponsesAnswers {
       assembler.add(call);
     }
     List<Map<String, @Nullable Object>> output = new ArrayList<>();
+    // Of an answer that was cut, the last item is not whole; of calls, the cut one is not there.
+    String lastStatus = assembler.isEmpty() ? status(reason) : COMPLETED;
     if (!answer.reasoning().isEmpty()) {
-      output.add(reasoning(ids.next("rs_"), List.of(summaryPart(answer.reasoning()))));
+      boolean last = answer.text().isEmpty() && answer.refusal().isEmpty();
+      output.add(
+          reasoning(
+              ids.next("rs_"),
+              last ? lastStatus : COMPLETED,
+              List.of(summaryPart(answer.reasoning()))));
     }
     List<Map<String, @Nullable Object>> parts = new ArrayList<>();
     if (!answer.text().isEmpty()) {
@@ -38,7 +47,7 @@ public final class ResponsesAnswers {
       parts.add(refusalPart(answer.refusal()));
     }
     if (!parts.isEmpty()) {
-      output.add(message(ids.next("msg_"), "completed", parts));
+      output.add(message(ids.next("msg_"), lastStatus, parts));
     }
     for (ToolCall call : assembler.whole(reason != FinishReason.STOP)) {
       output.add(call(ids.next(call.tool().custom() ? "ctc_" : "fc_"), call, false));
@@ -73,7 +82,7 @@ public final class ResponsesAnswers {
   }
 
   static String status(FinishReason reason) {
-    return reason == FinishReason.STOP ? "completed" : "incomplete";
+    return reason == FinishReason.STOP ? COMPLETED : "incomplete";
   }
 
   static Map<String, @Nullable Object> response(
@@ -107,11 +116,15 @@ public final class ResponsesAnswers {
     }
   }
 
+  /** A status is only said of reasoning that was cut; OpenAI's own has none else. */
   static Map<String, @Nullable Object> reasoning(
-      String id, List<Map<String, @Nullable Object>> summary) {
+      String id, String status, List<Map<String, @Nullable Object>> summary) {
     Map<String, @Nullable Object> item = new LinkedHashMap<>();
     item.put("id", id);
     item.put("type", "reasoning");
+    if (!status.equals(COMPLETED)) {
+      item.put("status", status);
+    }
     item.put("summary", summary);
     return item;
   }

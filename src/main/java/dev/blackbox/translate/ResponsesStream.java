@@ -1,5 +1,7 @@
 package dev.blackbox.translate;
 
+import static dev.blackbox.translate.ResponsesAnswers.COMPLETED;
+
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -60,10 +62,10 @@ public final class ResponsesStream extends DialectStream {
   @Override
   void reasoning(String piece, List<StreamEvent> out) {
     if (open != Open.REASONING) {
-      closeItem(out);
+      closeItem(COMPLETED, out);
       open = Open.REASONING;
       itemId = ids.next("rs_");
-      added(ResponsesAnswers.reasoning(itemId, List.of()), out);
+      added(ResponsesAnswers.reasoning(itemId, COMPLETED, List.of()), out);
       out.add(part("response.reasoning_summary_part.added", "summary_index", summary("")));
     }
     collected.append(piece);
@@ -93,7 +95,7 @@ public final class ResponsesStream extends DialectStream {
     if (open == Open.TEXT || open == Open.REFUSAL) {
       closePart(out);
     } else {
-      closeItem(out);
+      closeItem(COMPLETED, out);
       itemId = ids.next("msg_");
       added(ResponsesAnswers.message(itemId, "in_progress", List.of()), out);
     }
@@ -105,7 +107,8 @@ public final class ResponsesStream extends DialectStream {
   void finish(
       FinishReason why, List<ToolCall> calls, Optional<String> matchedStop, List<StreamEvent> out) {
     reason = why;
-    closeItem(out);
+    // Of an answer that was cut, the last item is not whole; of calls, the cut one is not there.
+    closeItem(hasCalls() ? COMPLETED : ResponsesAnswers.status(why), out);
     for (ToolCall call : calls) {
       call(call, out);
     }
@@ -167,7 +170,7 @@ public final class ResponsesStream extends DialectStream {
     collected.setLength(0);
   }
 
-  private void closeItem(List<StreamEvent> out) {
+  private void closeItem(String status, List<StreamEvent> out) {
     switch (open) {
       case NOTHING -> {
         return;
@@ -179,11 +182,11 @@ public final class ResponsesStream extends DialectStream {
         out.add(event("response.reasoning_summary_text.done", done));
         Map<String, @Nullable Object> part = summary(collected.toString());
         out.add(part("response.reasoning_summary_part.done", "summary_index", part));
-        done(ResponsesAnswers.reasoning(itemId, List.of(part)), out);
+        done(ResponsesAnswers.reasoning(itemId, status, List.of(part)), out);
       }
       case TEXT, REFUSAL -> {
         closePart(out);
-        done(ResponsesAnswers.message(itemId, "completed", List.copyOf(parts)), out);
+        done(ResponsesAnswers.message(itemId, status, List.copyOf(parts)), out);
         parts.clear();
       }
     }

@@ -11,7 +11,8 @@ import java.util.OptionalInt;
  * said. Strings are empty where the engine said nothing.
  *
  * @param createdSeconds since 1970, 0 if the engine did not say
- * @param reasoning {@code reasoning_content}, or {@code reasoning} of newer vLLM
+ * @param reasoning {@code reasoning_content}, or {@code reasoning} of newer vLLM, or what is {@code
+ *     thinking} in a list of content
  * @param finishReason as the engine wrote it
  * @param matchedStop the stop string that ended the answer: {@code stop_reason} of vLLM, {@code
  *     matched_stop} of SGLang
@@ -51,12 +52,11 @@ public record ChatChunk(
   static ChatChunk of(JsonNode tree, String messageKey) {
     JsonNode choice = firstChoice(tree);
     JsonNode message = choice.path(messageKey);
-    String reasoning = text(message, "reasoning_content");
     return new ChatChunk(
         text(tree, "id"),
         text(tree, "model"),
         tree.path("created").asLong(0),
-        reasoning.isEmpty() ? text(message, "reasoning") : reasoning,
+        reasoning(message),
         content(message.path("content")),
         text(message, "refusal"),
         toolCalls(message, messageKey.equals("message")),
@@ -75,6 +75,22 @@ public record ChatChunk(
       }
     }
     return tree.path("choices").path(0).path("none");
+  }
+
+  /** A field, or the parts {@code thinking} of a list, which Mistral's models give. */
+  private static String reasoning(JsonNode message) {
+    for (String key : List.of("reasoning_content", "reasoning")) {
+      if (!text(message, key).isEmpty()) {
+        return text(message, key);
+      }
+    }
+    StringBuilder thinking = new StringBuilder();
+    for (JsonNode part : message.path("content")) {
+      if (part.path("type").asText().equals("thinking")) {
+        thinking.append(content(part.path("thinking")));
+      }
+    }
+    return thinking.toString();
   }
 
   /** A string, or the text parts of a list (Mistral's models answer with a list). */

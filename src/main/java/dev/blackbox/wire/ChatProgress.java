@@ -1,14 +1,11 @@
 package dev.blackbox.wire;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,7 +26,7 @@ public final class ChatProgress {
   private ChatUsage usage = ChatUsage.UNKNOWN;
   private Optional<String> finishReason = Optional.empty();
   private final Map<Integer, String> finishReasons = new HashMap<>();
-  private final Set<String> toolCalls = new HashSet<>();
+  private final ToolCallCount toolCalls = new ToolCallCount();
   private long pieces;
   private List<ToolPiece> toolPieces = List.of();
   private boolean finishing;
@@ -53,7 +50,7 @@ public final class ChatProgress {
     if (scan == ChunkScan.PLAIN) {
       return;
     }
-    JsonNode tree = tree(data);
+    JsonNode tree = Json.tree(data);
     if (!tree.isObject()) {
       throw MalformedJsonException.notAnObject();
     }
@@ -95,7 +92,7 @@ public final class ChatProgress {
   }
 
   public int toolCalls() {
-    return toolCalls.size();
+    return toolCalls.value();
   }
 
   /**
@@ -141,7 +138,8 @@ public final class ChatProgress {
       return;
     }
     if (tree.path("usage").isObject()) {
-      usage = ChatUsage.of(tree.path("usage"));
+      ChatUsage told = ChatUsage.of(tree.path("usage"));
+      usage = told.equals(ChatUsage.UNKNOWN) ? usage : told;
     }
     List<ToolPiece> found = new ArrayList<>();
     for (JsonNode choice : tree.path("choices")) {
@@ -154,32 +152,12 @@ public final class ChatProgress {
         finishing = true;
       }
       JsonNode message = choice.path(messageKey);
-      countToolCalls(index, message.path("tool_calls"));
       for (ChatToolDelta delta : ChatChunk.toolCalls(message, messageKey.equals("message"))) {
-        found.add(new ToolPiece(index, delta));
+        ToolPiece piece = new ToolPiece(index, delta);
+        toolCalls.add(piece);
+        found.add(piece);
       }
     }
     toolPieces = found;
-  }
-
-  private void countToolCalls(int choice, JsonNode calls) {
-    int position = 0;
-    for (JsonNode call : calls) {
-      // Plain answers give no index, and some engines give none in streams: then the id names it.
-      String name =
-          call.path("index").isInt()
-              ? "#" + call.path("index").intValue()
-              : call.path("id").asText("#" + position);
-      toolCalls.add(choice + "/" + name);
-      position++;
-    }
-  }
-
-  private static JsonNode tree(ByteSlice data) throws MalformedJsonException {
-    try {
-      return Json.MAPPER.readTree(data.array(), data.start(), data.length());
-    } catch (IOException malformed) {
-      throw MalformedJsonException.from(malformed);
-    }
   }
 }

@@ -1,7 +1,6 @@
 package dev.blackbox.wire;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import java.io.IOException;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -29,12 +28,7 @@ public sealed interface ChatStreamEvent {
     if (data.length() <= DONE_LENGTH_MAX && data.trimmedEquals(ChatProgress.DONE)) {
       return new Done();
     }
-    JsonNode tree;
-    try {
-      tree = Json.MAPPER.readTree(data.array(), data.start(), data.length());
-    } catch (IOException malformed) {
-      throw MalformedJsonException.from(malformed);
-    }
+    JsonNode tree = Json.tree(data);
     if (!tree.isObject()) {
       throw MalformedJsonException.notAnObject();
     }

@@ -1,13 +1,16 @@
 package dev.blackbox.wire;
 
+import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.ObjectReader;
 import com.fasterxml.jackson.databind.PropertyNamingStrategies;
 import com.fasterxml.jackson.databind.SerializationFeature;
+import com.fasterxml.jackson.databind.cfg.JsonNodeFeature;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -50,6 +53,13 @@ public final class Json {
                 .build());
   }
 
+  /** An engine may give a tool's arguments as an object, whose numbers are to keep their value. */
+  private static final ObjectReader TREES =
+      MAPPER
+          .reader()
+          .with(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
+          .without(JsonNodeFeature.STRIP_TRAILING_BIGDECIMAL_ZEROES);
+
   private static final TypeReference<Map<String, @Nullable Object>> OBJECT =
       new TypeReference<>() {};
   private static final TypeReference<List<@Nullable Object>> ARRAY = new TypeReference<>() {};
@@ -69,6 +79,28 @@ public final class Json {
   public static @Nullable Object parse(String text) throws MalformedJsonException {
     try {
       return MAPPER.readValue(text, Object.class);
+    } catch (IOException malformed) {
+      throw MalformedJsonException.from(malformed);
+    }
+  }
+
+  /**
+   * As {@link #parse(byte[])}, but {@link #write} says each number again as it was read: what goes
+   * through a double loses digits, and becomes infinite from 1e309 on. A number of more than 1,000
+   * characters is refused.
+   */
+  public static @Nullable Object parseExactly(byte[] utf8) throws MalformedJsonException {
+    try (JsonParser in = MAPPER.getFactory().createParser(utf8)) {
+      return ExactTree.read(in);
+    } catch (IOException malformed) {
+      throw MalformedJsonException.from(malformed);
+    }
+  }
+
+  /** As {@link #parseExactly(byte[])}. */
+  public static @Nullable Object parseExactly(String text) throws MalformedJsonException {
+    try (JsonParser in = MAPPER.getFactory().createParser(text)) {
+      return ExactTree.read(in);
     } catch (IOException malformed) {
       throw MalformedJsonException.from(malformed);
     }
@@ -135,8 +167,12 @@ public final class Json {
   }
 
   static JsonNode tree(byte[] utf8) throws MalformedJsonException {
+    return tree(ByteSlice.of(utf8));
+  }
+
+  static JsonNode tree(ByteSlice utf8) throws MalformedJsonException {
     try {
-      return MAPPER.readTree(utf8);
+      return TREES.readTree(utf8.array(), utf8.start(), utf8.length());
     } catch (IOException malformed) {
       throw MalformedJsonException.from(malformed);
     }

@@ -1,6 +1,7 @@
 package dev.blackbox.agent;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.blackbox.kernel.InstanceId;
 import dev.blackbox.kernel.Secret;
@@ -9,13 +10,16 @@ import dev.blackbox.kernel.TurnId;
 import dev.blackbox.process.ProcessIdentity;
 import dev.blackbox.process.ProcessLog;
 import dev.blackbox.process.Processes;
+import java.io.IOException;
 import java.net.URI;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /** What the server gives to an agent, for tests. Closing fails if a process is left. */
@@ -74,6 +78,28 @@ public final class AgentFixture implements AutoCloseable {
 
   public AgentTask task(String turnId, String prompt) {
     return new AgentTask(TurnId.parse(turnId), prompt, backendSessions::add, 0);
+  }
+
+  /** Runs a turn while the test goes on. */
+  public CompletableFuture<AgentResult> runInBackground(Agent agent, String turnId, String prompt) {
+    return CompletableFuture.supplyAsync(() -> agent.run(task(turnId, prompt)));
+  }
+
+  /** The process whose id a stand-in has written into the workspace. */
+  public ProcessIdentity child() throws IOException {
+    Path file = runtimeDirectory.resolve("workspace/child");
+    await().atMost(Duration.ofSeconds(30)).until(() -> Files.exists(file));
+    return ProcessIdentity.of(Long.parseLong(Files.readString(file).strip())).orElseThrow();
+  }
+
+  public static void assertBroken(AgentResult result, AgentResult.Kind kind, String message) {
+    assertThat(result)
+        .isInstanceOfSatisfying(
+            AgentResult.Broken.class,
+            broken -> {
+              assertThat(broken.kind()).as(broken.message()).isEqualTo(kind);
+              assertThat(broken.message()).contains(message);
+            });
   }
 
   @Override

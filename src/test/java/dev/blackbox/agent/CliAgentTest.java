@@ -1,5 +1,6 @@
 package dev.blackbox.agent;
 
+import static dev.blackbox.agent.AgentFixture.assertBroken;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assumptions.assumeThat;
@@ -408,15 +409,5 @@ class CliAgentTest {
       }
     }
     return false;
-  }
-
-  private static void assertBroken(AgentResult result, Kind kind, String message) {
-    assertThat(result)
-        .isInstanceOfSatisfying(
-            AgentResult.Broken.class,
-            broken -> {
-              assertThat(broken.kind()).isEqualTo(kind);
-              assertThat(broken.message()).contains(message);
-            });
   }
 }

@@ -57,10 +57,10 @@ class TurnOutcomesTest {
               OptionalLong.of(1)));
 
   @Test
-  void anAnswerIsCommittedWithTheTokensThatTheProxySaw() {
+  void anAnswerIsCommittedWithTheTokensAndToolCallsThatTheProxySaw() {
     TurnOutcome outcome = outcomes.ended(new AgentResult.Answered(WORK), Optional.empty(), CALLS);
     assertThat(outcome).isInstanceOf(TurnOutcome.Committed.class);
-    assertThat(outcome.work().usage()).isEqualTo(new Usage(120, 100, 20, 6, 2, 3));
+    assertThat(outcome.work().usage()).isEqualTo(new Usage(120, 100, 20, 6, 2, 1));
     assertThat(outcome.work().outputsJson()).isEqualTo("[1]");
   }
 

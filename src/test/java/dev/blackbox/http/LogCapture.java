@@ -10,20 +10,30 @@ import java.util.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Listens to what one class logs, at the level that is the default, and asks for more on demand.
+ * Listens to what one class logs, or all, at the level that is the default, and asks for more on
+ * demand.
  */
-final class LogCapture extends Handler implements Resource {
+public final class LogCapture extends Handler implements Resource {
 
   private final Logger logger;
   private final @Nullable Level levelBefore;
   private final List<String> lines = new CopyOnWriteArrayList<>();
 
   LogCapture(Class<?> source) {
-    logger = Logger.getLogger(source.getName());
+    this(source.getName());
+  }
+
+  private LogCapture(String name) {
+    logger = Logger.getLogger(name);
     levelBefore = logger.getLevel();
     // Whatever another test has set up: this is what a server says at its default level.
     logger.setLevel(Level.INFO);
     logger.addHandler(this);
+  }
+
+  /** What all say, libraries too. */
+  public static LogCapture ofAll() {
+    return new LogCapture("");
   }
 
   void everything() {
@@ -31,7 +41,7 @@ final class LogCapture extends Handler implements Resource {
   }
 
   /** Level and message of each line, oldest first. */
-  List<String> lines() {
+  public List<String> lines() {
     return lines;
   }
 

@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.blackbox.app.engine.EngineScript;
 import dev.blackbox.app.engine.Fault;
+import dev.blackbox.app.engine.Part;
 import dev.blackbox.app.engine.Step;
 import java.time.Duration;
 import java.util.List;
@@ -35,6 +36,36 @@ class AgentRetryTest {
   @AfterEach
   void stop() {
     rig.close();
+  }
+
+  /**
+   * The answer that is sent again lets the same call out, and an answer that is cut lets out none.
+   */
+  @ParameterizedTest
+  @CsvSource({
+    "CHAT,true",
+    "CHAT,false",
+    "ANTHROPIC,true",
+    "ANTHROPIC,false",
+    "RESPONSES,true",
+    "RESPONSES,false"
+  })
+  void aToolCallThatIsSentAgainCountsOnceAndOneOfACutAnswerNever(Tongue tongue, boolean stream)
+      throws Exception {
+    Step call = Step.of(new Part.ToolCall("weather", "{\"city\":\"Oslo\"}"));
+    rig.engine.script(EngineScript.always(call.with(new Fault.NoFinishReason())));
+    try (TurnScope turn = rig.openTurn("t1")) {
+      assertThat(tongue.ask(rig, tongue.body(stream)).body()).doesNotContain("Oslo");
+      assertThat(turn.drain(LONG)).isTrue();
+      assertThat(rig.sink.onlyEnd().toolCalls()).isEqualTo(1);
+      assertThat(turn.totals().toolCalls()).isZero();
+      rig.engine.script(EngineScript.always(call));
+      tongue.ask(rig, tongue.body(stream), FIRST);
+      assertThat(turn.drain(LONG)).isTrue();
+      tongue.ask(rig, tongue.body(stream), RETRY);
+      assertThat(turn.drain(LONG)).isTrue();
+      assertThat(turn.totals().toolCalls()).isEqualTo(1);
+    }
   }
 
   private void assertRecorded(TurnScope turn, String verdict, String as) throws Exception {

@@ -4,6 +4,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
+import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 import java.util.Map;
@@ -62,6 +63,20 @@ final class AnswerReader {
 
   boolean isAtEnd() throws IOException {
     return in.read() < 0;
+  }
+
+  /** How many bytes come before the connection is closed, by a reset or not. */
+  long rest() throws IOException {
+    byte[] piece = new byte[1 << 16];
+    long bytes = 0;
+    try {
+      for (int read = in.read(piece); read >= 0; read = in.read(piece)) {
+        bytes += read;
+      }
+    } catch (SocketException _) {
+      // What was not read before a reset is lost.
+    }
+    return bytes;
   }
 
   private byte[] exactly(int length) throws IOException {

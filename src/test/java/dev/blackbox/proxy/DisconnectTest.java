@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import dev.blackbox.app.engine.EngineScript;
 import dev.blackbox.app.engine.Fault;
 import dev.blackbox.app.engine.Step;
+import dev.blackbox.http.LogCapture;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Optional;
@@ -14,6 +15,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Whichever side goes away, in whatever phase: the other one knows within a second. */
@@ -184,6 +186,30 @@ class DisconnectTest {
       agent.head();
       await().atMost(Duration.ofSeconds(5)).until(() -> rig.sink.ended().size() == 1);
       assertThat(rig.sink.onlyEnd().verdict()).isEqualTo("agent_gone");
+    }
+  }
+
+  /** There is no place for an error in it: the connection is cut, and that is no bug of ours. */
+  @ParameterizedTest
+  @EnumSource
+  void aTurnThatClosesWhileAPlainAnswerGoesOutCutsIt(Tongue tongue) throws Exception {
+    turn.close();
+    rig.close();
+    int characters = 24 << 20; // more than all socket buffers hold
+    rig =
+        new ProxyRig(
+            new ProxyConfig(0, 1 << 20, 2L * characters, 64, LONG, LONG, LONG),
+            EngineScript.always(Step.text("x".repeat(characters))));
+    turn = rig.openTurn("t1");
+    try (LogCapture log = LogCapture.ofAll();
+        TestAgent agent = rig.agent()) {
+      tongue.send(agent, tongue.body(false));
+      assertThat(agent.head().status()).isEqualTo(200);
+      assertThat(rig.sink.ended()).isEmpty();
+      turn.close();
+      assertThat(rig.sink.onlyEnd().verdict()).isEqualTo("turn_closed");
+      assertThat(agent.restOfBody()).isLessThan(characters);
+      assertThat(log.lines()).filteredOn(line -> !line.startsWith("INFO")).isEmpty();
     }
   }
 

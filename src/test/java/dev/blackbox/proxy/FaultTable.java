@@ -52,6 +52,8 @@ final class FaultTable {
       end later               | late              |      | 200  truncated           0 | 502
       no finish reason        | late              |      | 200  truncated           0 | 502
       no finish reason        | plain             | 502  | 200  truncated           0 | 502
+      given up by the engine  | plain             | 502  | 200  upstream_error      0 | 502
+      given up by the engine  | late              |      | 200  upstream_error      0 | 502
       only [DONE]             | early             | 502  | 200  truncated           0 | 502
       error frame             | early             | 502  | 200  upstream_error      0 | 502
       error frame later       | late              |      | 200  upstream_error      0 | 502
@@ -111,6 +113,7 @@ final class FaultTable {
     faults.put("stall later", TEXT.with(new Fault.Stall(LATER, LONG)));
     faults.put("end", TEXT.with(new Fault.EndAfterEvents(0)));
     faults.put("end later", TEXT.with(new Fault.EndAfterEvents(LATER)));
+    faults.put("given up by the engine", TEXT.withFinishReason("abort"));
     insert(faults, "only [DONE]", 0, "data: [DONE]\n\n");
     insert(faults, "error frame", 0, "data: " + ERROR + "\n\ndata: [DONE]\n\n");
     insert(faults, "error frame later", LATER, "data: " + ERROR + "\n\ndata: [DONE]\n\n");

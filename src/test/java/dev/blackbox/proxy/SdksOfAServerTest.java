@@ -77,25 +77,12 @@ class SdksOfAServerTest {
   void register() throws Exception {
     sessions++;
     engine = ScriptedEngine.start(0, EngineScript.always(SdkStage.STEP));
-    ServerClient.Answer registered =
-        client.post(
-            "/v1/rollout/register",
-            Map.of(
-                "blackbox_type",
-                "script",
-                "router",
-                engine.origin() + "/v1",
-                "bound_session_id",
-                session(),
-                "bound_instance_id",
-                "i1"));
-    assertThat(registered.status()).as(registered.text()).isEqualTo(200);
+    ScriptRollout.register(client, engine, session());
   }
 
   @AfterEach
   void abort() throws Exception {
-    assertThat(client.post("/v1/sessions/" + session() + "/abort", Map.of()).status())
-        .isEqualTo(200);
+    ScriptRollout.abort(client, session());
     engine.close();
   }
 
@@ -126,7 +113,7 @@ class SdksOfAServerTest {
         .contains("sunny in Oslo", "sunny in Rome", String.valueOf(got.at("result." + callId)));
     assertThat(engine.chatRequests())
         .allSatisfy(request -> assertThat(request.header("x-turn-id")).contains("t1"));
-    checkUsage(2);
+    checkUsage(2, 2);
   }
 
   @ParameterizedTest
@@ -139,7 +126,7 @@ class SdksOfAServerTest {
     Outcome got = turn(words);
     assertThat(got.at("result." + text)).isEqualTo(SdkStage.SAID);
     assertThat(got.at("result.text")).isEqualTo(SdkStage.SAID);
-    checkUsage(1);
+    checkUsage(1, 0);
   }
 
   /** The SDK may try four times more; a failure that the proxy retries itself is still one step. */
@@ -156,7 +143,7 @@ class SdksOfAServerTest {
     assertThat(got.at("result." + text)).isEqualTo(SdkStage.SAID);
     assertThat(got.number("asked")).isEqualTo(1);
     assertThat(engine.chatRequests()).hasSize(2);
-    checkUsage(1);
+    checkUsage(1, 0);
   }
 
   /** Runs a program as the agent of a turn. */
@@ -170,15 +157,16 @@ class SdksOfAServerTest {
     return new Outcome(Json.object(String.valueOf(outcome.at("outputs.0.content"))));
   }
 
-  private void checkUsage(int steps) throws InterruptedException {
+  private void checkUsage(int steps, int toolCalls) throws InterruptedException {
     ServerClient.Answer turn = client.get("/v1/sessions/" + session() + "/turns/t1");
     assertThat(turn.field("status")).as(turn.text()).isEqualTo("committed");
     EngineUsage told = engine.usageReported();
     assertThat(told.completionTokens()).isPositive();
     assertThat(turn.body().get("usage"))
         .as(turn.text())
-        .extracting("steps", "input_tokens", "output_tokens")
-        .containsExactly(steps, (int) told.promptTokens(), (int) told.completionTokens());
+        .extracting("steps", "tool_calls", "input_tokens", "output_tokens")
+        .containsExactly(
+            steps, toolCalls, (int) told.promptTokens(), (int) told.completionTokens());
   }
 
   /** The prompt is the command line of the program, and its output the answer. */

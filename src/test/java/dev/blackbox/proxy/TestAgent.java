@@ -73,6 +73,11 @@ final class TestAgent implements AutoCloseable {
     return in.chunk();
   }
 
+  /** Reads on until the other side closes, and says how many bytes came. */
+  long restOfBody() throws IOException {
+    return in.rest();
+  }
+
   Answer answer() throws IOException {
     return in.answer();
   }

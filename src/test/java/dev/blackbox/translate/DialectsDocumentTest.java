@@ -28,6 +28,7 @@ class DialectsDocumentTest {
       List.of(
           RequestsTest.class,
           AnswersCorpusTest.class,
+          NumbersTest.class,
           StreamsTest.class,
           StreamsCorpusTest.class,
           EngineErrorsTest.class,

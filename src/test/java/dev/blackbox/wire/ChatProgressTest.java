@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class ChatProgressTest {
@@ -40,6 +41,31 @@ class ChatProgressTest {
     assertThat(progress.usage().cachedTokens()).hasValue(3);
     assertThat(progress.usage().reasoningTokens()).isEmpty();
     assertThat(progress.error()).isNull();
+  }
+
+  /** By id at one index, by name without ids, by nothing but a new index; and not twice. */
+  @ParameterizedTest
+  @CsvSource(
+      quoteCharacter = '`',
+      delimiter = ';',
+      value = {
+        "2; {'index':0,'id':'a','function':{'name':'x','arguments':'{}'}};"
+            + " {'index':0,'id':'b','function':{'name':'x','arguments':'{}'}}",
+        "1; {'index':0,'id':'a','function':{'name':'x','arguments':'{'}};"
+            + " {'index':0,'id':'a','function':{'name':'x','arguments':'}'}}",
+        "2; {'index':0,'function':{'name':'x','arguments':'{}'}};"
+            + " {'index':0,'function':{'name':'x','arguments':'{}'}}",
+        "1; {'index':0,'function':{'name':'x','arguments':''}};"
+            + " {'index':0,'function':{'name':'x','arguments':'{}'}}",
+        "2; {'function':{'name':'x','arguments':'{}'}}; {'function':{'name':'y','arguments':'{}'}}",
+        "1; {'id':'a','function':{'name':'x'}}; {'function':{'arguments':'{}'}}",
+        "2; {'index':0,'function':{'arguments':'{}'}}; {'index':7,'function':{'arguments':'{}'}}"
+      })
+  void toolCallsAreCountedHoweverTheyAreNumbered(int calls, String first, String second)
+      throws MalformedJsonException {
+    chunk(toolDelta(first.replace('\'', '"')));
+    chunk(toolDelta(second.replace('\'', '"')));
+    assertThat(progress.toolCalls()).isEqualTo(calls);
   }
 
   @ParameterizedTest

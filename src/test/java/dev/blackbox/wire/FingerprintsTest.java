@@ -1,5 +1,6 @@
 package dev.blackbox.wire;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.Arrays;
@@ -11,6 +12,15 @@ import org.junit.jupiter.api.Test;
 
 /** The golden values are the reference server's own. */
 class FingerprintsTest {
+
+  /** Ledgers have fingerprints of numbers in this spelling: it must stay theirs. */
+  @Test
+  void numbersOfRequestsAreDoublesAndIntegersAsEver() throws MalformedJsonException {
+    byte[] body = "{\"b\":[1.10,1e2,-0,1e400],\"a\":12345678901234567890.5}".getBytes(UTF_8);
+    Object tree = RequestJson.parse(body);
+    assertThat(Fingerprints.canonical(List.of(tree == null ? "" : tree)))
+        .isEqualTo("[{\"a\":1.2345678901234567E19,\"b\":[1.1,100.0,0,\"Infinity\"]}]");
+  }
 
   @Test
   void aUserMessage() {

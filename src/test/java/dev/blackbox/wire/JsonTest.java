@@ -9,6 +9,7 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -27,6 +28,51 @@ class JsonTest {
     assertThat(tree).isEqualTo(expected);
     assertThat(Json.write(tree)).isEqualTo(text.replace("1e2", "100.0"));
     assertThat(Json.parse(text.getBytes(StandardCharsets.UTF_8))).isEqualTo(tree);
+  }
+
+  @Test
+  void exactTreesAreWrittenAsTheyWereRead() throws MalformedJsonException {
+    String text =
+        "{\"b\":[1.10,-0,1e2,1E+999999999,[]],\"a\":{\"n\":null,\"t\":true,\"f\":false},"
+            + "\"big\":123456789012345678901.25,\"l\":5000000000,\"s\":\"\u00e9\"}";
+    Object tree = Json.parseExactly(text);
+    assertThat(Json.write(tree)).isEqualTo(text);
+    assertThat(Json.parseExactly(text.getBytes(StandardCharsets.UTF_8))).isEqualTo(tree);
+    assertThat(Json.write(Json.parseExactly("5"))).isEqualTo("5");
+    assertThat(tree)
+        .asInstanceOf(InstanceOfAssertFactories.map(String.class, Object.class))
+        .containsEntry("l", 5_000_000_000L);
+  }
+
+  /** Not by its value: that has a thousand million digits. */
+  @Test
+  void aNumberCostsWhatItsTextCosts() throws MalformedJsonException {
+    String many = "[" + "1e999999999,".repeat(10_000) + "-1e-999999999]";
+    assertThat(Json.write(Json.parseExactly(many))).isEqualTo(many);
+    assertThatThrownBy(() -> Json.parseExactly("[" + "1".repeat(1001) + "]"))
+        .isInstanceOf(MalformedJsonException.class);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "",
+        " ",
+        "{",
+        "{} {}",
+        "{'a':1}",
+        "[1,]",
+        "NaN",
+        "01",
+        "1.",
+        "nul",
+        "\"\u0001\"",
+        "]"
+      })
+  void whatIsNotJsonIsNoExactTreeEither(String text) {
+    assertThatThrownBy(() -> Json.parseExactly(text)).isInstanceOf(MalformedJsonException.class);
+    assertThatThrownBy(() -> Json.parseExactly(text.getBytes(StandardCharsets.UTF_8)))
+        .isInstanceOf(MalformedJsonException.class);
   }
 
   @ParameterizedTest
@@ -49,6 +95,8 @@ class JsonTest {
   void nestingIsBounded() throws MalformedJsonException {
     String deepest = "[".repeat(Json.DEPTH_MAX) + "]".repeat(Json.DEPTH_MAX);
     assertThat(Json.parse(deepest)).isInstanceOf(List.class);
+    assertThatThrownBy(() -> Json.parseExactly("[" + deepest + "]"))
+        .isInstanceOf(MalformedJsonException.class);
     assertThatThrownBy(() -> Json.parse("[" + deepest + "]"))
         .isInstanceOf(MalformedJsonException.class)
         .hasMessageContaining("nested");

@@ -1,5 +1,6 @@
 package dev.blackbox.agent.claude;
 
+import static dev.blackbox.agent.AgentFixture.assertBroken;
 import static dev.blackbox.agent.claude.ClaudeRig.ANSWER;
 import static dev.blackbox.agent.claude.ClaudeRig.INIT;
 import static dev.blackbox.agent.claude.ClaudeRig.RESULT;
@@ -415,15 +416,5 @@ class ClaudeTurnTest {
     return Json.array(result.work().outputsJson()).stream()
         .map(message -> String.valueOf(((Map<?, ?>) message).get("content")))
         .toList();
-  }
-
-  private static void assertBroken(AgentResult result, Kind kind, String message) {
-    assertThat(result)
-        .isInstanceOfSatisfying(
-            AgentResult.Broken.class,
-            broken -> {
-              assertThat(broken.kind()).isEqualTo(kind);
-              assertThat(broken.message()).contains(message);
-            });
   }
 }

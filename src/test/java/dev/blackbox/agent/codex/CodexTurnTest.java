@@ -1,5 +1,6 @@
 package dev.blackbox.agent.codex;
 
+import static dev.blackbox.agent.AgentFixture.assertBroken;
 import static dev.blackbox.agent.codex.CodexRig.ANSWER;
 import static dev.blackbox.agent.codex.CodexRig.COMPLETED;
 import static dev.blackbox.agent.codex.CodexRig.STARTED;
@@ -341,15 +342,5 @@ class CodexTurnTest {
     List<Map<?, ?>> messages = new ArrayList<>();
     Json.array(result.work().outputsJson()).forEach(message -> messages.add((Map<?, ?>) message));
     return messages;
-  }
-
-  private static void assertBroken(AgentResult result, Kind kind, String message) {
-    assertThat(result)
-        .isInstanceOfSatisfying(
-            AgentResult.Broken.class,
-            broken -> {
-              assertThat(broken.kind()).isEqualTo(kind);
-              assertThat(broken.message()).contains(message);
-            });
   }
 }

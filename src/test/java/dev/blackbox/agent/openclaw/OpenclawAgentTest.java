@@ -1,8 +1,8 @@
 package dev.blackbox.agent.openclaw;
 
+import static dev.blackbox.agent.AgentFixture.assertBroken;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import dev.blackbox.agent.Agent;
 import dev.blackbox.agent.Agent.StopReport;
@@ -102,8 +102,8 @@ class OpenclawAgentTest {
   @Test
   void stoppingEndsTheTurnAndWhatItStarted() throws Exception {
     try (Agent agent = start(Map.of(), Optional.empty())) {
-      CompletableFuture<AgentResult> turn = runInBackground(agent, "t1", "wait child");
-      ProcessIdentity child = child();
+      CompletableFuture<AgentResult> turn = fixture.runInBackground(agent, "t1", "wait child");
+      ProcessIdentity child = fixture.child();
 
       assertThat(agent.stop(Duration.ofSeconds(20))).isEqualTo(StopReport.STOPPED);
 
@@ -119,8 +119,8 @@ class OpenclawAgentTest {
   @Test
   void aRunThatIsNotSeenToEndIsReported() throws Exception {
     try (Agent agent = start(Map.of(), Optional.empty())) {
-      CompletableFuture<AgentResult> turn = runInBackground(agent, "t1", "deaf child");
-      ProcessIdentity child = child();
+      CompletableFuture<AgentResult> turn = fixture.runInBackground(agent, "t1", "deaf child");
+      ProcessIdentity child = fixture.child();
 
       StopReport report = agent.stop(Duration.ofSeconds(30));
 
@@ -204,26 +204,6 @@ class OpenclawAgentTest {
             "http_proxy",
             "http://127.0.0.1:1"),
         fixture.processes);
-  }
-
-  private CompletableFuture<AgentResult> runInBackground(Agent agent, String turn, String prompt) {
-    return CompletableFuture.supplyAsync(() -> agent.run(fixture.task(turn, prompt)));
-  }
-
-  private ProcessIdentity child() throws Exception {
-    Path file = directory.resolve("workspace/child");
-    await().atMost(Duration.ofSeconds(30)).until(() -> Files.exists(file));
-    return ProcessIdentity.of(Long.parseLong(Files.readString(file).strip())).orElseThrow();
-  }
-
-  private static void assertBroken(AgentResult result, Kind kind, String message) {
-    assertThat(result)
-        .isInstanceOfSatisfying(
-            AgentResult.Broken.class,
-            broken -> {
-              assertThat(broken.kind()).as(broken.message()).isEqualTo(kind);
-              assertThat(broken.message()).contains(message);
-            });
   }
 
   private static String shape(Object entry) {

@@ -1,8 +1,8 @@
 package dev.blackbox.agent.opencode;
 
+import static dev.blackbox.agent.AgentFixture.assertBroken;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import dev.blackbox.agent.Agent;
 import dev.blackbox.agent.Agent.StopReport;
@@ -16,7 +16,6 @@ import dev.blackbox.process.ProcessIdentity;
 import dev.blackbox.turn.Usage;
 import dev.blackbox.wire.Json;
 import java.net.URI;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
@@ -119,8 +118,8 @@ class OpencodeAgentTest {
   @Test
   void stoppingEndsTheTurnAndWhatItStarted() throws Exception {
     try (Agent agent = start("normal", Optional.empty())) {
-      CompletableFuture<AgentResult> turn = runInBackground(agent, "t1", "wait child");
-      ProcessIdentity child = child();
+      CompletableFuture<AgentResult> turn = fixture.runInBackground(agent, "t1", "wait child");
+      ProcessIdentity child = fixture.child();
 
       assertThat(agent.stop(Duration.ofSeconds(10))).isEqualTo(StopReport.STOPPED);
 
@@ -138,8 +137,8 @@ class OpencodeAgentTest {
     CompletableFuture<AgentResult> turn;
     ProcessIdentity child;
     try (Agent agent = start("normal", Optional.empty())) {
-      turn = runInBackground(agent, "t1", "deaf child");
-      child = child();
+      turn = fixture.runInBackground(agent, "t1", "deaf child");
+      child = fixture.child();
       assertThat(agent.healthy()).isTrue();
 
       StopReport report = agent.stop(Duration.ofMillis(600));
@@ -248,26 +247,6 @@ class OpencodeAgentTest {
             "http_proxy",
             "http://127.0.0.1:1"),
         fixture.processes);
-  }
-
-  private CompletableFuture<AgentResult> runInBackground(Agent agent, String turn, String prompt) {
-    return CompletableFuture.supplyAsync(() -> agent.run(fixture.task(turn, prompt)));
-  }
-
-  private ProcessIdentity child() throws Exception {
-    Path file = directory.resolve("workspace/child");
-    await().atMost(Duration.ofSeconds(30)).until(() -> Files.exists(file));
-    return ProcessIdentity.of(Long.parseLong(Files.readString(file).strip())).orElseThrow();
-  }
-
-  private static void assertBroken(AgentResult result, Kind kind, String message) {
-    assertThat(result)
-        .isInstanceOfSatisfying(
-            AgentResult.Broken.class,
-            broken -> {
-              assertThat(broken.kind()).isEqualTo(kind);
-              assertThat(broken.message()).contains(message);
-            });
   }
 
   private static String outputs(AgentResult result) {

@@ -1,5 +1,6 @@
 package dev.blackbox.agent.script;
 
+import static dev.blackbox.agent.AgentFixture.assertBroken;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -170,15 +171,5 @@ class ScriptAgentTest {
 
   private static String answer(AgentResult result) {
     return (String) ((Map<?, ?>) Json.array(result.work().outputsJson()).getLast()).get("content");
-  }
-
-  private static void assertBroken(AgentResult result, Kind kind, String message) {
-    assertThat(result)
-        .isInstanceOfSatisfying(
-            AgentResult.Broken.class,
-            broken -> {
-              assertThat(broken.kind()).isEqualTo(kind);
-              assertThat(broken.message()).contains(message);
-            });
   }
 }
