@@ -50,7 +50,7 @@ final class TranslatedStreamSpeech implements StreamSpeech {
           stream.failure().orElseGet(() -> AgentFailure.of(ErrorClass.TRANSPORT, "broken"));
       throw CallFailure.malformed("the engine's answer is broken: " + told.message());
     }
-    out.forEach(translated -> translated.writeTo(pending));
+    out.forEach(translated -> pending.writeBytes(translated.toBytes()));
   }
 
   @Override
@@ -100,7 +100,7 @@ final class TranslatedStreamSpeech implements StreamSpeech {
 
   private static byte[] bytes(List<StreamEvent> events) {
     ByteArrayOutputStream all = new ByteArrayOutputStream();
-    events.forEach(event -> event.writeTo(all));
+    events.forEach(event -> all.writeBytes(event.toBytes()));
     return all.toByteArray();
   }
 }

@@ -1,8 +1,8 @@
 package dev.blackbox.translate;
 
 import dev.blackbox.wire.Json;
-import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -13,20 +13,14 @@ import org.jspecify.annotations.Nullable;
  */
 public record StreamEvent(String name, Map<String, @Nullable Object> data) {
 
-  private static final byte[] BEFORE_NAME = ascii("event: ");
-  private static final byte[] BEFORE_DATA = ascii("\ndata: ");
-  private static final byte[] AFTER = ascii("\n\n");
-
-  /** Writes the event as it goes over the wire, with its empty line. */
-  public void writeTo(ByteArrayOutputStream out) {
-    out.writeBytes(BEFORE_NAME);
-    out.writeBytes(ascii(name));
-    out.writeBytes(BEFORE_DATA);
-    Json.writeTo(out, data);
-    out.writeBytes(AFTER);
-  }
-
-  private static byte[] ascii(String text) {
-    return text.getBytes(StandardCharsets.US_ASCII);
+  /** The event as it goes over the wire, with its empty line. */
+  public byte[] toBytes() {
+    byte[] start = ("event: " + name + "\ndata: ").getBytes(StandardCharsets.US_ASCII);
+    byte[] json = Json.writeBytes(data);
+    byte[] event = Arrays.copyOf(start, start.length + json.length + 2);
+    System.arraycopy(json, 0, event, start.length, json.length);
+    event[event.length - 2] = '\n';
+    event[event.length - 1] = '\n';
+    return event;
   }
 }

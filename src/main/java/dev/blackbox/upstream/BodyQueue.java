@@ -130,7 +130,9 @@ final class BodyQueue implements HttpResponse.BodySubscriber<BodyQueue> {
     lock.lock();
     try {
       subscription = null;
-      end = how;
+      if (end == null) {
+        end = how;
+      }
       moved.signal();
     } finally {
       lock.unlock();

@@ -43,7 +43,7 @@ final class JdkUpstream implements Upstream {
         .headers()
         .forEach((name, values) -> values.forEach(value -> builder.header(name, value)));
     JdkUpstreamCall call = new JdkUpstreamCall(request.deadlines());
-    call.run(executor, () -> client.send(builder.build(), _ -> call.newBody()));
+    call.run(executor, () -> client.send(builder.build(), call::answered));
     return call;
   }
 

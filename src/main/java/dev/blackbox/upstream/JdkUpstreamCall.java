@@ -48,22 +48,30 @@ final class JdkUpstreamCall implements UpstreamCall {
         executor.submit(
             () -> {
               try {
-                HttpResponse<BodyQueue> response = send.call();
-                head.complete(new UpstreamHead(response.statusCode(), response.headers().map()));
+                send.call();
               } catch (Exception failed) {
                 head.completeExceptionally(failed);
+                BodyQueue queue = body;
+                if (queue != null) {
+                  queue.onError(failed);
+                }
               }
             });
   }
 
-  /** The queue for the body, once the head has come. */
-  BodyQueue newBody() {
+  /**
+   * The head has come: the queue for the body. Who waits for the head is told now, not when the
+   * client's call returns: an answer that broke off by then makes that fail, and what came of it
+   * would be lost.
+   */
+  BodyQueue answered(HttpResponse.ResponseInfo info) {
     BodyQueue queue = new BodyQueue();
     body = queue;
     if (closed) {
       // It was closed between the head's coming and the line before.
       queue.close();
     }
+    head.complete(new UpstreamHead(info.statusCode(), info.headers().map()));
     return queue;
   }
 

@@ -12,7 +12,6 @@ import com.fasterxml.jackson.databind.PropertyNamingStrategies;
 import com.fasterxml.jackson.databind.SerializationFeature;
 import com.fasterxml.jackson.databind.cfg.JsonNodeFeature;
 import com.fasterxml.jackson.databind.json.JsonMapper;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
@@ -153,15 +152,6 @@ public final class Json {
     try {
       return MAPPER.writeValueAsBytes(value);
     } catch (JsonProcessingException impossible) {
-      throw new IllegalArgumentException("cannot be written as JSON", impossible);
-    }
-  }
-
-  /** As {@link #writeBytes}, at the end of {@code out}. */
-  public static void writeTo(ByteArrayOutputStream out, @Nullable Object value) {
-    try {
-      MAPPER.writeValue(out, value);
-    } catch (IOException impossible) {
       throw new IllegalArgumentException("cannot be written as JSON", impossible);
     }
   }

@@ -109,7 +109,7 @@ class DialectDoorTest {
       String[] headers = header == null ? new String[0] : new String[] {header};
       TestAgent.Answer answer =
           tongue.ask(rig, tongue.body(false).replace("\"hi\"", "\"" + text + "\""), headers);
-      assertThat(answer.status()).isEqualTo(200);
+      assertThat(answer.status()).as(answer.body()).isEqualTo(200);
       assertThat(turn.drain(Duration.ofSeconds(5))).isTrue();
       assertThat(rig.sink.started().getFirst().purpose()).isEqualTo(purpose);
     }
@@ -215,7 +215,7 @@ class DialectDoorTest {
       rig.engine.script(EngineScript.always(ANSWER.with(fault)));
       try (TurnScope turn = rig.openTurn("t1")) {
         TestAgent.Answer answer = tongue.ask(rig, tongue.body(true));
-        assertThat(answer.status()).isEqualTo(200);
+        assertThat(answer.status()).as(answer.body()).isEqualTo(200);
         assertThat(Tongue.events(answer).getLast()).containsEntry("type", tongue.errorEvent());
         assertThat(answer.body())
             .doesNotContain(tongue.lastEvent() + "\"")
@@ -286,7 +286,7 @@ class DialectDoorTest {
         assertError(answer, tongue, 400, "invalid_request_error");
         assertThat(answer.headers()).containsEntry("x-should-retry", "false");
       } else {
-        assertThat(answer.status()).isEqualTo(200);
+        assertThat(answer.status()).as(answer.body()).isEqualTo(200);
         assertThat(answer.body())
             .contains("\"status\":\"completed\"")
             .doesNotContain("new weights");
@@ -390,7 +390,7 @@ class DialectDoorTest {
           Tongue.bytes(Tongue.ANTHROPIC.body(false).replace("hi", "x".repeat(400))),
           "x-api-key: " + ProxyRig.KEY);
       TestAgent.Answer answer = agent.answer();
-      assertThat(answer.status()).isEqualTo(200);
+      assertThat(answer.status()).as(answer.body()).isEqualTo(200);
       assertThat(answer.body()).isEqualTo("{\"input_tokens\":100}");
     }
     assertThat(rig.engine.requests()).isEmpty();

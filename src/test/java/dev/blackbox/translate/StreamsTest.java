@@ -6,7 +6,6 @@ import dev.blackbox.wire.ByteSlice;
 import dev.blackbox.wire.ChatStreamEvent;
 import dev.blackbox.wire.Json;
 import dev.blackbox.wire.SseDecoder;
-import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -84,9 +83,7 @@ class StreamsTest {
             "message_delta",
             "message_stop");
     Corpus.check(out.getFirst().data(), Map.of("/message/id", "chatcmpl-1", "/message/model", "e"));
-    ByteArrayOutputStream wire = new ByteArrayOutputStream();
-    out.get(6).writeTo(wire);
-    assertThat(wire.toString(StandardCharsets.UTF_8))
+    assertThat(new String(out.get(6).toBytes(), StandardCharsets.UTF_8))
         .isEqualTo(
             "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":1,"
                 + "\"delta\":{\"type\":\"text_delta\",\"text\":\"so\"}}\n\n");

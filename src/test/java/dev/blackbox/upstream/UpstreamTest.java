@@ -88,6 +88,25 @@ class UpstreamTest {
     }
   }
 
+  /** The client may see the end of the connection before it has told anybody of the head. */
+  @Test
+  void anAnswerThatComesTogetherWithItsCutIsHandedOut() throws Exception {
+    String cut = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n5\r\nwo";
+    try (ServerSocket server = new ServerSocket(0)) {
+      for (int i = 0; i < 300; i++) {
+        CompletableFuture<Void> served = CompletableFuture.runAsync(() -> answerOnce(server, cut));
+        try (UpstreamCall call =
+            upstream.begin(request("http://127.0.0.1:" + server.getLocalPort(), PATIENT))) {
+          assertThat(call.head().status()).as("call %d", i).isEqualTo(200);
+          byte[] got = new byte[100];
+          assertThat(call.read(got)).isGreaterThanOrEqualTo(5);
+          assertThat(new String(got, 0, 5, StandardCharsets.UTF_8)).isEqualTo("hello");
+        }
+        served.get(5, TimeUnit.SECONDS);
+      }
+    }
+  }
+
   @ParameterizedTest
   @ValueSource(
       strings = {
