@@ -6,7 +6,6 @@ import dev.blackbox.agent.AgentTask;
 import dev.blackbox.control.TurnOutcomes.StopCause;
 import dev.blackbox.kernel.ErrorCode;
 import dev.blackbox.kernel.Problem;
-import dev.blackbox.kernel.Secret;
 import dev.blackbox.ledger.Ledger;
 import dev.blackbox.proxy.ModelProxy;
 import dev.blackbox.proxy.TurnScope;
@@ -33,10 +32,7 @@ final class TurnEngine {
   private static final System.Logger LOG = System.getLogger(TurnEngine.class.getName());
 
   /** How often a waiting turn looks whether it should end. */
-  private static final Duration LOOK_EVERY = Duration.ofMillis(200);
-
-  /** How long after a stop that found nothing to stop the agent is told again. */
-  private static final Duration STOP_AGAIN_AFTER = Duration.ofMillis(10);
+  static final Duration LOOK_EVERY = Duration.ofMillis(200);
 
   private final Ledger ledger;
   private final ModelProxy proxy;
@@ -240,19 +236,19 @@ final class TurnEngine {
 
   private TurnOutcome drive(LiveBinding binding, RunningTurn turn, TurnOutcomes outcomes)
       throws InterruptedException {
-    Agent agent = binding.agent();
     TurnScope scope =
         proxy.openTurn(turn.turn().key(), TurnTrace.of(ledger.reads(), turn.turn().key()));
     try {
-      CompletableFuture<AgentResult> result = start(binding, turn, scope.agentKey());
+      AgentRun run =
+          AgentRun.start(threads, binding.agent(), task(binding, turn, scope), turn, clock);
       CompletableFuture<?> _ =
           scope.stopDemanded().thenRun(() -> turn.requestStop(StopCause.STEPS));
-      Optional<StopCause> cause = awaitEnd(result, turn, binding.effective().backendTimeout());
+      Optional<StopCause> cause = run.awaitEnd(binding.effective().backendTimeout());
       if (cause.isEmpty()) {
-        return ended(binding, result.join(), scope, outcomes);
+        return ended(binding, run.result(), scope, outcomes);
       }
-      Agent.StopReport report = stopAgent(turn, agent, result);
-      Optional<AgentResult> late = resultWithin(result, config.stopWithin());
+      Agent.StopReport report = run.stop(config.stopWithin());
+      Optional<AgentResult> late = run.resultWithin(config.stopWithin());
       late.ifPresent(known -> advanceTrace(binding, known.work()));
       scope.close();
       if (!scope.drain(config.drainWithin())) {
@@ -268,26 +264,6 @@ final class TurnEngine {
     } finally {
       scope.close();
     }
-  }
-
-  /**
-   * An agent that has not been given the turn does not get it any more. One that has, but has not
-   * begun yet, finds nothing to stop, so it is told until it returns.
-   */
-  private Agent.StopReport stopAgent(
-      RunningTurn turn, Agent agent, CompletableFuture<AgentResult> result)
-      throws InterruptedException {
-    if (turn.decide()) {
-      return Agent.StopReport.NOTHING;
-    }
-    long end = System.nanoTime() + config.stopWithin().toNanos();
-    Agent.StopReport report = agent.stop(config.stopWithin());
-    while (!report.stoppedSomething()
-        && resultWithin(result, STOP_AGAIN_AFTER).isEmpty()
-        && System.nanoTime() < end) {
-      report = agent.stop(Duration.ofNanos(Math.max(1, end - System.nanoTime())));
-    }
-    return report;
   }
 
   private TurnOutcome ended(
@@ -309,78 +285,20 @@ final class TurnEngine {
     return outcomes.ended(result, scope.verdict(), scope.totals());
   }
 
-  private CompletableFuture<AgentResult> start(
-      LiveBinding binding, RunningTurn turn, Secret agentKey) {
+  private AgentTask task(LiveBinding binding, RunningTurn turn, TurnScope scope) {
     TurnKey key = turn.turn().key();
-    AgentTask task =
-        new AgentTask(
-            key.turnId(),
-            promptOf(turn.turn()),
-            id -> ledger.backendSession(key.sessionKey(), id),
-            binding.nextTraceSequence().get(),
-            Optional.of(agentKey));
-    CompletableFuture<AgentResult> result = new CompletableFuture<>();
-    Thread _ =
-        threads.start(
-            "agent-" + key.turnId(),
-            () -> {
-              try {
-                result.complete(
-                    turn.decide() ? binding.agent().run(task) : new AgentResult.Stopped(Work.NONE));
-              } catch (RuntimeException bug) {
-                LOG.log(System.Logger.Level.ERROR, "agent adapter failed in our own code", bug);
-                result.complete(
-                    new AgentResult.Broken(
-                        AgentResult.Kind.UNEXPECTED, bug.getClass().getSimpleName(), Work.NONE));
-              }
-            });
-    return result;
+    return new AgentTask(
+        key.turnId(),
+        promptOf(turn.turn()),
+        id -> ledger.backendSession(key.sessionKey(), id),
+        binding.nextTraceSequence().get(),
+        Optional.of(scope.agentKey()));
   }
 
   private static String promptOf(TurnSnapshot turn) {
     return Json.array(turn.requestJson()).getFirst() instanceof Map<?, ?> message
         ? String.valueOf(message.get("content"))
         : "";
-  }
-
-  /**
-   * Waits for the agent's end; if something else came first, says what. Pauses do not count against
-   * the limit.
-   */
-  private Optional<StopCause> awaitEnd(
-      CompletableFuture<AgentResult> result, RunningTurn turn, double timeoutSeconds)
-      throws InterruptedException {
-    long endNanos = clock.runningNanos() + (long) (timeoutSeconds * 1e9);
-    CompletableFuture<?> either = CompletableFuture.anyOf(result, turn.stopRequested());
-    while (true) {
-      long leftNanos = endNanos - clock.runningNanos();
-      if (leftNanos <= 0) {
-        turn.requestStop(StopCause.TIMEOUT);
-      }
-      if (turn.stopCause().isPresent()) {
-        return turn.stopCause();
-      }
-      // While paused the time left stands still, so a short slice keeps this loop from spinning.
-      long sliceNanos = clock.isPaused() ? Math.max(leftNanos, LOOK_EVERY.toNanos()) : leftNanos;
-      if (TurnWaiters.waitFor(either, sliceNanos)) {
-        return result.isDone() ? stepsOnly(turn) : turn.stopCause();
-      }
-    }
-  }
-
-  /**
-   * If the agent ended and the step budget was used up at once, the budget wins, as in the
-   * reference.
-   */
-  private static Optional<StopCause> stepsOnly(RunningTurn turn) {
-    return turn.stopCause().filter(cause -> cause == StopCause.STEPS);
-  }
-
-  private static Optional<AgentResult> resultWithin(
-      CompletableFuture<AgentResult> result, Duration within) throws InterruptedException {
-    return TurnWaiters.waitFor(result, within.toNanos())
-        ? Optional.of(result.join())
-        : Optional.empty();
   }
 
   private static void advanceTrace(LiveBinding binding, Work work) {
