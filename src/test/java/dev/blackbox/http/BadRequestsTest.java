@@ -156,6 +156,7 @@ class BadRequestsTest {
     return (client.get("/v1/status").text()
             + client.get("/v1/rollout/pause_state").text()
             + client.get("/v1/sessions/sess-1?include_turns=1&include_trace=1").text())
-        .replaceAll("\"(request_id|uptime_seconds|last_seen_healthy|bytes|bytes_in_use)\":[^,}]*", "");
+        .replaceAll(
+            "\"(request_id|uptime_seconds|last_seen_healthy|bytes|bytes_in_use)\":[^,}]*", "");
   }
 }
