@@ -7,6 +7,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 
 /**
@@ -19,13 +20,19 @@ final class TcpTable {
   /** {@code TCP_ESTABLISHED} of the kernel's tcp_states.h: both directions are open. */
   private static final int ESTABLISHED = 1;
 
+  /** {@code TCP_LISTEN}. */
+  private static final int LISTEN = 10;
+
   private final int localPort;
-  private final Path[] files;
+
+  /** All that may have the port, until it is known which has: a look at each takes milliseconds. */
+  private List<Path> files;
+
   private byte[] content = new byte[64 << 10];
 
   TcpTable(int localPort, Path... files) {
     this.localPort = localPort;
-    this.files = files;
+    this.files = List.of(files);
   }
 
   /**
@@ -44,10 +51,13 @@ final class TcpTable {
         continue;
       }
       found = true;
-      collect(length, peers);
+      if (collect(length, peers)) {
+        files = List.of(file);
+        break;
+      }
     }
     if (!found) {
-      throw new NoSuchFileException(Arrays.toString(files));
+      throw new NoSuchFileException(files.toString());
     }
     return peers;
   }
@@ -67,7 +77,9 @@ final class TcpTable {
     }
   }
 
-  private void collect(int length, Set<Integer> peers) {
+  /** Whether the listening socket is in this table, and so all that it accepts. */
+  private boolean collect(int length, Set<Integer> peers) {
+    boolean listens = false;
     int line = 0;
     while (line < length) {
       int next = line;
@@ -80,12 +92,15 @@ final class TcpTable {
       if (slot < next && local < next && hex(local + 1, 4) == localPort) {
         int remote = indexOf(':', local + 1, next);
         int state = remote + 6;
-        if (state + 1 < next && hex(state, 2) == ESTABLISHED) {
+        int code = state + 1 < next ? hex(state, 2) : 0;
+        listens |= code == LISTEN;
+        if (code == ESTABLISHED) {
           peers.add(hex(remote + 1, 4));
         }
       }
       line = next + 1;
     }
+    return listens;
   }
 
   private int indexOf(char wanted, int from, int end) {
