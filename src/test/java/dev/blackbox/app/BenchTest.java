@@ -3,7 +3,6 @@ package dev.blackbox.app;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.blackbox.kernel.Closer;
-import dev.blackbox.wire.Json;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -25,8 +24,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * The figures of docs/performance.md: {@code mvn -Pbench verify}. The server is a process of its
- * own, started through the launcher; its agent is a shell script that answers at once, or makes
- * model calls with curl; the engine is the scripted one, in this process.
+ * own, started through the launcher; its agent is a shell script that answers at once. What model
+ * calls cost is {@link ProxyBench}'s.
  */
 @Tag("bench")
 class BenchTest {
@@ -43,10 +42,6 @@ class BenchTest {
   private static final int TURNS = 200 * PERCENT / 100;
   private static final int TURNS_MANY = PERCENT < 100 ? TURNS : 3_000;
   private static final int REPLAYS = 3_000 * PERCENT / 100;
-  private static final int CALLS = 3_000 * PERCENT / 100;
-  private static final int STREAMS = 20 * PERCENT / 100;
-  private static final int CHUNKS = 200;
-  private static final int CHUNK_CHARACTERS = 8;
   private static final String SESSION = "bench-session";
   private static final String MESSAGES = "/v1/sessions/" + SESSION + "/messages";
 
@@ -60,7 +55,7 @@ class BenchTest {
   void writeAgent() throws IOException {
     Path agent =
         Files.writeString(
-            directory.resolve("agent.sh"), BenchAgent.script(directory.resolve("times")));
+            directory.resolve("agent.sh"), "#!/bin/sh\nread -r _ || true\necho done\n");
     assertThat(agent.toFile().setExecutable(true)).isTrue();
   }
 
@@ -95,7 +90,7 @@ class BenchTest {
     server.awaitReady(READY_LIMIT);
     row("resident memory, idle", megabytes(server), "");
     ServerClient client = client(server);
-    register(client, 1);
+    register(client);
     Samples turns = new Samples();
     double before = figures(server).cpuSeconds();
     for (int i = 0; i < TURNS; i++) {
@@ -124,7 +119,7 @@ class BenchTest {
     ServerProcess server = server();
     server.awaitReady(READY_LIMIT);
     ServerClient client = client(server);
-    register(client, 1);
+    register(client);
     Map<String, Object> request = request("nothing", "sync");
     assertThat(client.post(MESSAGES, request).status()).isEqualTo(200);
     for (int i = 0; i < REPLAYS; i++) {
@@ -163,7 +158,7 @@ class BenchTest {
     ServerProcess server = server();
     server.awaitReady(READY_LIMIT);
     ServerClient client = client(server);
-    register(client, 1);
+    register(client);
     Samples submits = new Samples();
     Samples appends = new Samples();
     ByteBuffer block = ByteBuffer.allocateDirect(512);
@@ -189,31 +184,6 @@ class BenchTest {
     row("async submit with the forced journal, p99", ms(submits.p99()), ms(appends.p99()));
   }
 
-  @Test
-  void modelCalls() throws Exception {
-    ServerProcess server = server();
-    server.awaitReady(READY_LIMIT);
-    ServerClient client = client(server);
-    Engine engine = register(client, CALLS * 4);
-    committed(client, "plain 500");
-
-    double before = figures(server).cpuSeconds();
-    committed(client, "plain " + CALLS);
-    row("proxy, plain call, CPU", cpuEach(server, before, CALLS), "");
-    double proxied = BenchAgent.medianMillis(directory.resolve("times"));
-    BenchAgent.plainCalls(engine.port(), CALLS, directory.resolve("direct"));
-    double direct = BenchAgent.medianMillis(directory.resolve("direct"));
-    row("proxy, plain call, p50", ms(proxied), ms(direct) + " without the proxy");
-    row("proxy, plain call, added p50", ms(proxied - direct), "");
-
-    before = figures(server).cpuSeconds();
-    committed(client, "stream " + STREAMS);
-    row(
-        "proxy, streamed chunk (" + STREAMS + " streams, 20 ms apart), CPU",
-        cpuEach(server, before, STREAMS * CHUNKS),
-        "");
-  }
-
   private ServerProcess server() {
     return closer.own(
         ServerProcess.start(
@@ -230,8 +200,7 @@ class BenchTest {
     return closer.own(new ServerClient(server.address(), CALL_LIMIT));
   }
 
-  private Engine register(ServerClient client, int stepsMax) throws Exception {
-    Engine engine = closer.own(Engines.scripted(0, script()));
+  private static void register(ServerClient client) throws Exception {
     ServerClient.Answer answer =
         client.post(
             "/v1/rollout/register",
@@ -239,37 +208,13 @@ class BenchTest {
                 "blackbox_type",
                 "script",
                 "router",
-                "http://127.0.0.1:" + engine.port() + "/v1",
+                // Nobody listens there: no turn here asks a model.
+                "http://127.0.0.1:9/v1",
                 "bound_session_id",
                 SESSION,
                 "bound_instance_id",
-                "bench-instance",
-                "backend_options",
-                Map.of("proxy", Map.of("max_steps", stepsMax))));
+                "bench-instance"));
     assertThat(answer.status()).as(answer.text()).isEqualTo(200);
-    return engine;
-  }
-
-  /** Short answers, but for streams: so many chunks, 20 ms apart. */
-  private static String script() {
-    return Json.write(
-        Map.of(
-            "conversations",
-            List.of(
-                Map.of(
-                    "user_contains",
-                    "stream",
-                    "steps",
-                    List.of(
-                        Map.of(
-                            "text",
-                            "x".repeat(CHUNKS * CHUNK_CHARACTERS),
-                            "chunk_characters",
-                            CHUNK_CHARACTERS,
-                            "event_delay_ms",
-                            20)))),
-            "otherwise",
-            List.of("Done.")));
   }
 
   private void committed(ServerClient client, String prompt) throws Exception {
