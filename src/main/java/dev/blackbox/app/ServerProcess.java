@@ -84,7 +84,10 @@ public final class ServerProcess implements Resource {
     builder.redirectError(ProcessBuilder.Redirect.appendTo(log.toFile()));
     try {
       ServerProcess server = new ServerProcess(builder.start(), log);
-      Thread.ofVirtual().name("server-stdout").start(server::readOutput);
+      // Not a virtual thread: one that waits for a pipe keeps its carrier, for which the scheduler
+      // has a substitute for 30 s only. Two of them stop all virtual threads of a machine with two
+      // processors that has nothing to do for so long (JDK-8389671).
+      Thread.ofPlatform().daemon().name("server-stdout").start(server::readOutput);
       return server;
     } catch (IOException failure) {
       throw new UncheckedIOException("cannot start " + words.getFirst(), failure);

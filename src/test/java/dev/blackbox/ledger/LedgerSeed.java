@@ -185,10 +185,12 @@ final class LedgerSeed {
   private void isThere(Ledger ledger, String line, String where) {
     String[] words = line.split(" ", -1);
     TurnKey key = Ledgers.key(Long.parseLong(words[1]), words[2]);
-    if (ledger.reads().trimmed(key).filter(left -> left.state().isSettled()).isPresent()) {
+    TurnSnapshot turn = ledger.reads().turn(key).orElse(null);
+    // In this order: the ledger is at work, and trims meanwhile.
+    if (turn == null
+        && ledger.reads().trimmed(key).filter(left -> left.state().isSettled()).isPresent()) {
       return; // It settled, and its session is over.
     }
-    TurnSnapshot turn = ledger.reads().turn(key).orElse(null);
     Set<TurnState> possible =
         switch (words[0]) {
           case "queued" -> Set.of(TurnState.QUEUED, TurnState.COMMITTED, TurnState.UNKNOWN);
