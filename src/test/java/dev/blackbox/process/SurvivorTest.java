@@ -40,7 +40,8 @@ class SurvivorTest {
 
     Process second = host("reap", marker, "");
 
-    assertThat(second.inputReader().readLine()).matches("ended [23], left 0");
+    // The shell and what it left behind, and as many of its short sleeps as came under the eye.
+    assertThat(second.inputReader().readLine()).matches("ended [2-9], left 0");
     assertThat(second.waitFor(30, TimeUnit.SECONDS)).isTrue();
     assertThat(left.isRunning()).isFalse();
   }
