@@ -137,13 +137,16 @@ class ProxyBench {
 
   private static final List<String> TABLE = new ArrayList<>();
 
+  /** A way to the engine, and the process that it costs. */
+  private record Way(int port, String key, ProcessFigures figures) {}
+
   @TempDir private Path directory;
   private final Closer closer = new Closer();
-  private ServerProcess server;
   private ProcessFigures figures;
   private BenchEngine engine;
-  private int proxyPort;
-  private String key;
+  private Way direct;
+  private Way proxied;
+  private Way bare;
 
   @BeforeEach
   void openATurn() throws Exception {
@@ -152,7 +155,8 @@ class ProxyBench {
             directory.resolve("agent.sh"), AGENT.replace("@HERE@", directory.toString()));
     assertThat(agent.toFile().setExecutable(true)).isTrue();
     engine = closer.own(new BenchEngine());
-    server =
+    bare = bareWay();
+    ServerProcess server =
         closer.own(
             ServerProcess.start(
                 List.of(
@@ -179,8 +183,20 @@ class ProxyBench {
     Path model = directory.resolve("model");
     Awaitility.await().atMost(LIMIT).until(() -> Files.exists(model));
     String[] told = Files.readString(model).split(" ");
-    proxyPort = URI.create(told[0]).getPort();
-    key = told[1];
+    proxied = new Way(URI.create(told[0]).getPort(), told[1], figures);
+    direct = new Way(engine.port(), "", figures);
+  }
+
+  private Way bareWay() throws Exception {
+    ServerProcess process =
+        closer.own(
+            ServerProcess.start(
+                BarePassThrough.class,
+                List.of("http://127.0.0.1:" + engine.port()),
+                Map.of(),
+                directory.resolve("bare.log")));
+    process.awaitReady(LIMIT);
+    return new Way(process.address().getPort(), "", new ProcessFigures(process.pid()));
   }
 
   private Map<String, Object> registration() {
@@ -223,12 +239,15 @@ class ProxyBench {
 
   @Test
   void plainCalls() throws Exception {
+    Load bareOne = new Load(Tongue.CHAT.body("plain", 20, 0), 1, CALLS);
+    callRow("raw limit (BarePassThrough): plain call", Tongue.CHAT, bareOne, bare);
     for (Tongue tongue : Tongue.values()) {
       Load one = new Load(tongue.body("plain", 20, 0), 1, CALLS);
       callRow(tongue + ", plain call", tongue, one);
     }
     Load many = new Load(Tongue.CHAT.body("plain", 20, 0), CLIENTS, CALLS / CLIENTS);
     callRow("CHAT, plain call, " + CLIENTS + " clients", Tongue.CHAT, many);
+    callRow("raw limit: plain call, " + CLIENTS + " clients", Tongue.CHAT, many, bare);
   }
 
   @Test
@@ -246,18 +265,26 @@ class ProxyBench {
 
   @Test
   void streams() throws Exception {
+    Load barePaced = new Load(Tongue.CHAT.body("stream-" + EVENTS + "-20", 20, 0), STREAMS, 1);
+    eventRow(
+        "raw limit: %d paced streams".formatted(STREAMS), Tongue.CHAT, barePaced, EVENTS, bare);
     for (Tongue tongue : Tongue.values()) {
       Load paced = new Load(tongue.body("stream-" + EVENTS + "-20", 20, 0), STREAMS, 1);
-      eventRow("%s, %d paced streams".formatted(tongue, STREAMS), tongue, paced, EVENTS);
+      eventRow("%s, %d paced streams".formatted(tongue, STREAMS), tongue, paced, EVENTS, proxied);
     }
     for (Tongue tongue : Tongue.values()) {
       Load unpaced =
           new Load(tongue.body("stream-" + EVENTS_UNPACED + "-0", 20, 0), STREAMS_UNPACED, 1);
-      eventRow(tongue + ", streams as fast as can be", tongue, unpaced, EVENTS_UNPACED);
+      eventRow(tongue + ", streams as fast as can be", tongue, unpaced, EVENTS_UNPACED, proxied);
     }
     for (Tongue tongue : Tongue.values()) {
       Load many = new Load(tongue.body("stream-" + EVENTS / 2 + "-250", 20, 0), STREAMS_MANY, 1);
-      eventRow("%s, %d paced streams".formatted(tongue, STREAMS_MANY), tongue, many, EVENTS / 2);
+      eventRow(
+          "%s, %d paced streams".formatted(tongue, STREAMS_MANY),
+          tongue,
+          many,
+          EVENTS / 2,
+          proxied);
       TABLE.add(
           String.format(
               Locale.ROOT,
@@ -267,49 +294,53 @@ class ProxyBench {
   }
 
   private void callRow(String name, Tongue tongue, Load load) throws Exception {
-    run(tongue, new Load(load.body, load.clients, 1 + load.callsEach / 4), proxyPort, key);
-    // The engine looks at the model only, in whatever dialect the rest is.
-    Figures direct = run(Tongue.CHAT, load, engine.port(), "");
-    Figures proxied = run(tongue, load, proxyPort, key);
-    int calls = load.clients * load.callsEach;
-    row(name, "%.0f µs a call", proxied.cpuSeconds * 1e6 / calls, proxied.samples, direct.samples);
+    callRow(name, tongue, load, proxied);
   }
 
-  private void eventRow(String name, Tongue tongue, Load load, int events) throws Exception {
+  private void callRow(String name, Tongue tongue, Load load, Way way) throws Exception {
+    run(tongue, new Load(load.body, load.clients, 1 + load.callsEach / 4), way);
+    // The engine looks at the model only, in whatever dialect the rest is.
+    Figures without = run(Tongue.CHAT, load, direct);
+    Figures with = run(tongue, load, way);
+    int calls = load.clients * load.callsEach;
+    row(name, "%.0f µs a call", with.cpuSeconds * 1e6 / calls, with.samples, without.samples);
+  }
+
+  private void eventRow(String name, Tongue tongue, Load load, int events, Way way)
+      throws Exception {
     String model = "stream-" + EVENTS + "-5";
-    run(tongue, new Load(tongue.body(model, 20, 0), 10, 1), proxyPort, key);
-    Figures direct = run(Tongue.CHAT, load, engine.port(), "");
-    Figures proxied = run(tongue, load, proxyPort, key);
-    assertThat(proxied.samples.count()).as("no event is lost").isEqualTo(load.clients * events);
+    run(tongue, new Load(tongue.body(model, 20, 0), 10, 1), way);
+    Figures without = run(Tongue.CHAT, load, direct);
+    Figures with = run(tongue, load, way);
+    assertThat(with.samples.count()).as("no event is lost").isEqualTo(load.clients * events);
     row(
         name,
         "%.1f s per million events",
-        proxied.cpuSeconds * 1e6 / (load.clients * events),
-        proxied.samples,
-        direct.samples);
+        with.cpuSeconds * 1e6 / (load.clients * events),
+        with.samples,
+        without.samples);
   }
 
-  private Figures run(Tongue tongue, Load load, int port, String bearer) throws Exception {
-    double before = figures.cpuSeconds();
+  private static Figures run(Tongue tongue, Load load, Way way) throws Exception {
+    double before = way.figures.cpuSeconds();
     Samples all = new Samples();
     try (ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
       List<Future<Samples>> each = new ArrayList<>();
       for (int i = 0; i < load.clients; i++) {
-        each.add(clients.submit(() -> calls(tongue, load, port, bearer)));
+        each.add(clients.submit(() -> calls(tongue, load, way)));
       }
       for (Future<Samples> one : each) {
         one.get().forEach(all::add);
       }
     }
-    return new Figures(all, figures.cpuSeconds() - before);
+    return new Figures(all, way.figures.cpuSeconds() - before);
   }
 
-  private static Samples calls(Tongue tongue, Load load, int port, String bearer)
-      throws IOException {
+  private static Samples calls(Tongue tongue, Load load, Way way) throws IOException {
     Samples samples = new Samples();
     boolean streams = load.body.contains("\"stream-");
     byte[] body = load.body.getBytes(StandardCharsets.UTF_8);
-    try (BenchCaller caller = new BenchCaller(port, tongue.path, bearer)) {
+    try (BenchCaller caller = new BenchCaller(way.port, tongue.path, way.key)) {
       for (int i = 0; i < load.callsEach; i++) {
         double millis = caller.call(body, streams ? samples::add : _ -> {});
         if (!streams) {
