@@ -166,7 +166,7 @@ final class LedgerSeed {
       image.acknowledged.forEach(line -> isThere(ledger, line, where));
       ledger.reads().verify().problems().forEach(problem -> table.violation(where + problem));
       if (!cutAgain) {
-        sameRows(directory, where);
+        sameRows(ledger, directory, where);
       }
     } catch (LedgerRefusedException | RuntimeException failure) {
       table.violation(where + failure);
@@ -207,19 +207,29 @@ final class LedgerSeed {
   }
 
   /** The rows are what applying the whole journal gives. */
-  private void sameRows(Path directory, String where) throws IOException, LedgerRefusedException {
+  private void sameRows(Ledger ledger, Path directory, String where)
+      throws IOException, LedgerRefusedException {
     plant.accept(directory);
     Map<String, List<String>> rows;
     Path copy = directory.resolveSibling(directory.getFileName() + "-copy");
     do {
-      // The ledger may still record what it trims and erases.
+      // The ledger may still record what it trims and erases: journal first, then the rows.
       rows = Ledgers.dump(directory);
       Ledgers.journalOnly(directory, copy);
+      awaitRows(ledger);
     } while (!rows.equals(Ledgers.dump(directory)));
-    try (Ledger ledger = Ledgers.open(Ledgers.config(copy), boot(MACHINE), JournalFiles.in(copy))) {
-      if (ledger.isClosed() || !RebuildTest.withoutLastBoot(Ledgers.dump(copy)).equals(rows)) {
+    try (Ledger made = Ledgers.open(Ledgers.config(copy), boot(MACHINE), JournalFiles.in(copy))) {
+      if (made.isClosed() || !RebuildTest.withoutLastBoot(Ledgers.dump(copy)).equals(rows)) {
         table.violation(where + "the rows are not what the journal gives");
       }
+    }
+  }
+
+  /** Every fact that is in the journal by now has its rows afterwards. */
+  private static void awaitRows(Ledger ledger) {
+    boolean started = ledger.start(Ledgers.key(1, "no-such-turn"));
+    if (started) {
+      throw new IllegalStateException("a turn that nobody queued was started");
     }
   }
 }
