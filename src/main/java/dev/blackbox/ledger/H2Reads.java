@@ -122,12 +122,12 @@ final class H2Reads implements LedgerReads {
 
   @Override
   public List<CallRecord> calls(TurnKey turn) {
-    return read(rows -> Rows.calls(rows, turn));
+    return read(rows -> CallRows.calls(rows, turn));
   }
 
   @Override
   public Optional<CallRecord> call(String callId) {
-    return read(rows -> Rows.namedCall(rows, callId));
+    return read(rows -> CallRows.namedCall(rows, callId));
   }
 
   @Override

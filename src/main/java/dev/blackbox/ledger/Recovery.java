@@ -34,7 +34,7 @@ final class Recovery {
   }
 
   private static TurnOutcome unknown(Batch batch, long boot, TurnSnapshot turn) {
-    List<CallRecord> calls = Rows.calls(batch.rows(), turn.key());
+    List<CallRecord> calls = CallRows.calls(batch.rows(), turn.key());
     long startedBy = turn.startedByBoot().orElse(0);
     Map<String, @Nullable Object> details = new LinkedHashMap<>();
     details.put("session_id", turn.sessionId().value());
@@ -85,7 +85,7 @@ final class Recovery {
 
   /** Called before this boot passes on any call, so every open one is of a boot before. */
   private static int calls(Batch batch, long boot) {
-    List<CallRecord> open = Rows.openCalls(batch.rows());
+    List<CallRecord> open = CallRows.openCalls(batch.rows());
     for (CallRecord call : open) {
       batch.record(
           new Fact.CallInterrupted(

@@ -50,8 +50,6 @@ final class Rows {
       FROM session s JOIN binding b ON b.binding_key = s.opening_binding_key
       """;
 
-  private static final String CALL = "SELECT * FROM model_call ";
-
   /** By MAX, which H2 takes from the index; ordering downwards would sort the whole table. */
   private static final String NEWEST_EVENT =
       "SELECT * FROM event WHERE sequence = (SELECT MAX(sequence) FROM event)";
@@ -158,33 +156,6 @@ final class Rows {
         .stream()
         .flatMap(session -> activeTurn(handle, session).stream())
         .toList();
-  }
-
-  static List<LedgerFacts.CallRecord> calls(Handle handle, TurnKey key) {
-    return handle
-        .createQuery(
-            CALL + "WHERE session_key = :key AND turn_id = :id ORDER BY step, arrived_at, call_id")
-        .bind("key", key.sessionKey())
-        .bind("id", key.turnId().value())
-        .map((row, _) -> call(row))
-        .list();
-  }
-
-  static Optional<LedgerFacts.CallRecord> namedCall(Handle handle, String callId) {
-    return Sql.first(handle, CALL + "WHERE call_id = ?", Rows::call, callId);
-  }
-
-  static List<LedgerFacts.CallRecord> openCalls(Handle handle) {
-    return Sql.list(handle, CALL + "WHERE open_call = 1 ORDER BY call_id", Rows::call);
-  }
-
-  /** The turn of a call that has not ended. */
-  static Optional<TurnKey> turnOfOpenCall(Handle handle, String callId) {
-    return Sql.first(
-        handle,
-        "SELECT session_key, turn_id FROM model_call WHERE call_id = ? AND open_call = 1",
-        row -> new TurnKey(row.getLong(1), new TurnId(row.getString(2))),
-        callId);
   }
 
   /** The open binding with the ledger's own number of it. */
@@ -302,48 +273,6 @@ final class Rows {
         Json.object(row.getString(27)));
   }
 
-  private static LedgerFacts.CallRecord call(ResultSet row) throws SQLException {
-    LedgerFacts.CallStarted start =
-        new LedgerFacts.CallStarted(
-            row.getString("call_id"),
-            new TurnKey(row.getLong("session_key"), new TurnId(row.getString("turn_id"))),
-            row.getInt("step"),
-            row.getString("dialect"),
-            row.getBoolean("stream"),
-            row.getString("model"),
-            row.getLong("request_bytes"),
-            instant(row, "arrived_at"),
-            optionalString(row, "purpose").orElse(""),
-            optionalString(row, "retry_of"),
-            optionalString(row, "retry_as"));
-    Optional<Instant> endedAt = optionalInstant(row, "ended_at");
-    return new LedgerFacts.CallRecord(
-        start, endedAt.isEmpty() ? Optional.empty() : Optional.of(callEnd(row, endedAt.get())));
-  }
-
-  private static LedgerFacts.CallEnded callEnd(ResultSet row, Instant endedAt) throws SQLException {
-    return new LedgerFacts.CallEnded(
-        row.getString("call_id"),
-        row.getInt("status"),
-        row.getString("verdict"),
-        optionalInstant(row, "first_byte_at"),
-        endedAt,
-        row.getLong("response_bytes"),
-        optionalLong(row, "prompt_tokens"),
-        optionalLong(row, "completion_tokens"),
-        optionalLong(row, "reasoning_tokens"),
-        optionalLong(row, "cached_tokens"),
-        row.getInt("tool_calls"),
-        optionalString(row, "finish_reason"),
-        optionalString(row, "error"),
-        row.getInt("retries"),
-        optionalInstant(row, "sent_at"),
-        optionalString(row, "request_hash"),
-        optionalString(row, "response_hash"),
-        optionalString(row, "tokens_from").isPresent(),
-        optionalString(row, "capture"));
-  }
-
   private static KeyedBinding binding(ResultSet row) throws SQLException {
     long sessionKey = row.getLong("session_key");
     LedgerFacts.Binding binding =
@@ -380,8 +309,7 @@ final class Rows {
     return row.getObject(column, OffsetDateTime.class).toInstant();
   }
 
-  private static Optional<Instant> optionalInstant(ResultSet row, String column)
-      throws SQLException {
+  static Optional<Instant> optionalInstant(ResultSet row, String column) throws SQLException {
     @Nullable OffsetDateTime time = row.getObject(column, OffsetDateTime.class);
     return Optional.ofNullable(time).map(OffsetDateTime::toInstant);
   }

@@ -217,7 +217,7 @@ final class SlotVerbs {
   }
 
   private static void callEnded(Batch batch, LedgerFacts.CallEnded call) {
-    Optional<TurnKey> turn = Rows.turnOfOpenCall(batch.rows(), call.callId());
+    Optional<TurnKey> turn = CallRows.turnOfOpenCall(batch.rows(), call.callId());
     if (turn.isEmpty()) {
       LOG.log(
           System.Logger.Level.WARNING,
